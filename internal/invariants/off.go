@@ -1,0 +1,6 @@
+//go:build !invariants && !race
+
+package invariants
+
+// Enabled says whether this build checks its assertions: it does not.
+const Enabled = false
