@@ -1,0 +1,26 @@
+package store
+
+// Commit is one epoch of one partition: everything in it becomes durable
+// together or not at all.
+type Commit struct {
+	Partition   PartitionID
+	Generation  Generation
+	Computation string
+	// Routing holds the layout versions that the epoch's rows were routed by;
+	// a different stored one is ErrConflict (D-12).
+	Routing []Route
+	// States are applied in order.
+	States []StateWrite
+	// Visitors are rows of the partition's visit streams.
+	Visitors []VisitorRow
+	// Taken are inbox rows of this partition, Produced are rows for others.
+	Taken    []InboxTake
+	Produced []InboxRow
+	// The rest is left as it is when nil.
+	Report           *Report
+	Offset, Position []byte
+	Totals           *Totals
+	// Done marks the partition Completed and removes its coverage rows; pass
+	// summaries stay (KV-37).
+	Done bool
+}

@@ -1,0 +1,26 @@
+package store
+
+import "errors"
+
+// The classes of store errors. Implementations wrap them; callers ask with
+// errors.Is and do what the class says.
+var (
+	// ErrUnavailable: the store cannot be reached or is out of room. Retry
+	// later; for a commit it also means that nothing was changed.
+	ErrUnavailable = errors.New("store unavailable")
+	// ErrUnknownOutcome: the commit was sent, and whether it took effect is not
+	// known. Never repeat it: restart the job and read what is true (D-3).
+	ErrUnknownOutcome = errors.New("commit outcome unknown")
+	// ErrFenced: the generation is not current. The job has lost its partition
+	// and stops (D-2).
+	ErrFenced = errors.New("fenced: the partition has a newer owner")
+	// ErrConflict: what the commit relied on has moved: an inbox row (D-9), a
+	// routing version (D-12), a record's version. Read again, decide again.
+	ErrConflict = errors.New("conflict")
+	// ErrCorrupt: stored bytes are not what was written. Stop, loudly.
+	ErrCorrupt = errors.New("store corrupt")
+	// ErrLocked: another process holds the store; the message says which.
+	ErrLocked = errors.New("store is in use")
+	// ErrNewerFormat: a newer Rondo wrote the store. Use that one.
+	ErrNewerFormat = errors.New("store has a newer format")
+)
