@@ -1,0 +1,85 @@
+package connector
+
+import (
+	"context"
+
+	"github.com/rondo-flow/rondo/flow"
+	"github.com/rondo-flow/rondo/schema"
+)
+
+// Setup is what factories get.
+type Setup struct {
+	// Computation and Name say whose source stream or sink it is.
+	Computation, Name string
+	Parameters        flow.Parameters
+	// Schema is the stream that a source emits. Streams are the schemas of a
+	// sink's inputs, by stream id.
+	Schema  *schema.Schema
+	Streams flow.Streams
+	// SpecDir is the folder of the spec file, which source paths are relative
+	// to; DataDir is the pipeline's data folder, which sink paths are relative
+	// to.
+	SpecDir, DataDir string
+}
+
+// SourceFactory checks the parameters and makes a source, without reading.
+type SourceFactory func(Setup) (Source, error)
+
+// Source is one source stream.
+type Source interface {
+	// Partitions returns the keys of the source's partitions, at least one. An
+	// error here (a missing file) is shown before anything is changed.
+	Partitions(ctx context.Context) ([]string, error)
+	// Open starts reading a partition at an offset that a reader gave out; nil
+	// is the start.
+	Open(ctx context.Context, partition string, offset []byte) (Reader, error)
+}
+
+// Reader reads one partition. It is used by one goroutine.
+type Reader interface {
+	// Read returns the next rows, at most max; it waits until there is at least
+	// one, the end is reached, or ctx is done. An error fails the job, which
+	// opens a new reader at the last committed offset.
+	Read(ctx context.Context, max Limit) (Batch, error)
+	Close() error
+}
+
+// Limit bounds a batch. A single row may exceed Bytes.
+type Limit struct{ Rows, Bytes int }
+
+// Batch is what one Read returns.
+type Batch struct {
+	// Rows have the schema's columns; EventTimestamps is nil or parallel to
+	// Rows, for sources that know event times.
+	Rows            []schema.Row
+	EventTimestamps []flow.Time
+	// Bytes is the size of the rows as read.
+	Bytes int
+	// Offset is the place after the last row. It is opaque to the engine.
+	Offset []byte
+	// End tells that a finite partition has no more rows, ever. The batch may
+	// hold the last rows.
+	End bool
+}
+
+// SinkFactory checks the parameters and makes a sink, without writing.
+type SinkFactory func(Setup) (Sink, error)
+
+// Sink is one sink outside the store.
+type Sink interface {
+	// Open cuts what lies beyond position back and returns a writer, with the
+	// position that is to be stored before anything is written. position is nil
+	// on the first Open. A target that is shorter than position, or was not
+	// written by this sink, is an error that says so.
+	Open(ctx context.Context, position []byte) (w Writer, start []byte, err error)
+}
+
+// Writer writes one sink. It is used by one goroutine, and there is one at a
+// time.
+type Writer interface {
+	// Write appends the messages in order, makes them durable, and returns the
+	// position after them. After an error the writer is closed and the sink
+	// opened again.
+	Write(ctx context.Context, messages []flow.Message) (position []byte, err error)
+	Close() error
+}

@@ -1,0 +1,60 @@
+package flow
+
+import "context"
+
+// RowFunction processes messages one at a time.
+type RowFunction interface {
+	OnMessage(ctx context.Context, rt Runtime, msg Message, out OutputCollector) error
+}
+
+// RowVisitFunction is implemented by functions that handle visits. Visits of a
+// function without it are delivered and change nothing.
+type RowVisitFunction interface {
+	OnVisit(ctx context.Context, rt Runtime, visit Visit, out OutputCollector) error
+}
+
+// Function is a RowFunction, a RowVisitFunction or both. One instance serves
+// one job and is never called concurrently (D-23).
+type Function any
+
+// Factory makes the function of one job. An error means that the setup cannot
+// work; it is shown before anything runs.
+type Factory func(Setup) (Function, error)
+
+// Setup is what a factory gets: the computation as the spec describes it.
+type Setup struct {
+	// Computation is the computation's id.
+	Computation string
+	// Parameters are the spec's processing_function_parameters.
+	Parameters Parameters
+	// Inputs and Outputs are the schemas of the streams, by stream id; Key is
+	// the group_by_schema (nil when the computation has none).
+	Inputs, Outputs Streams
+	Key             *KeySchema
+}
+
+// Runtime is what a function may ask of the engine during a call. It must not
+// be used after the call returns.
+type Runtime interface {
+	// Cell is the raw access to one state of the key of the message or visit;
+	// use State for typed access. Names start with "/".
+	Cell(name string, of Keyed) (*Cell, error)
+	// ClearKey removes all internal states of the key (KV-31).
+	ClearKey(of Keyed) error
+	// Watermark is the event watermark of an input stream; false when there is
+	// none yet. When the stream is completed it is the largest event timestamp
+	// that the stream carried (D-15).
+	Watermark(stream string) (Time, bool)
+	// Count adds n to a named counter of the job. Counts of a failed epoch do
+	// not count.
+	Count(name string, n int64)
+	// Message starts a message for an output stream.
+	Message(stream string) (*MessageBuilder, error)
+}
+
+// OutputCollector takes what a call emits. An error of Add also fails the
+// epoch when the function ignores it.
+type OutputCollector interface {
+	// Add emits the message into its stream.
+	Add(m OutputMessage) error
+}

@@ -1,0 +1,129 @@
+package flow
+
+import (
+	"fmt"
+
+	"github.com/rondo-flow/rondo/schema"
+)
+
+// Payload is a row with its schema.
+type Payload struct {
+	schema *schema.Schema
+	row    schema.Row
+}
+
+// NewPayload pairs a row with its schema; the row must have the schema's
+// length.
+func NewPayload(s *schema.Schema, row schema.Row) Payload { return Payload{s, row} }
+
+// Schema returns the schema.
+func (p Payload) Schema() *schema.Schema { return p.schema }
+
+// Row returns the values in the schema's order. It must not be changed, and is
+// valid during the call only.
+func (p Payload) Row() schema.Row { return p.row }
+
+// Value returns the value of a column; null when there is no such column.
+func (p Payload) Value(column string) schema.Value {
+	i, ok := p.schema.Index(column)
+	if !ok {
+		return schema.Null()
+	}
+	return p.row[i]
+}
+
+// Has tells whether the column exists and is not null.
+func (p Payload) Has(column string) bool { return !p.Value(column).IsNull() }
+
+// Int64 returns an int64 column; 0 when it is null or of another type.
+func (p Payload) Int64(column string) int64 { return p.Value(column).AsInt64() }
+
+// Uint64 returns a uint64 column; 0 when it is null or of another type.
+func (p Payload) Uint64(column string) uint64 { return p.Value(column).AsUint64() }
+
+// Float64 returns a double column; 0 when it is null or of another type.
+func (p Payload) Float64(column string) float64 { return p.Value(column).AsDouble() }
+
+// Bool returns a boolean column; false when it is null or of another type.
+func (p Payload) Bool(column string) bool { return p.Value(column).AsBoolean() }
+
+// String returns a string column; "" when it is null or of another type.
+func (p Payload) String(column string) string { return p.Value(column).AsString() }
+
+// OutputMessage is a message on its way out: finished by MessageBuilder.Finish
+// and given to OutputCollector.Add.
+type OutputMessage struct {
+	// StreamID is the output stream.
+	StreamID string
+	// EventTimestamp is NoTimestamp for the default: the smallest event
+	// timestamp of the call's inputs.
+	EventTimestamp Time
+	Payload        Payload
+}
+
+// NoTimestamp leaves the choice of a timestamp to the engine.
+const NoTimestamp = Time(-1 << 63)
+
+// MessageBuilder fills the columns of a message by name. Errors are kept and
+// returned by Finish, so that calls can be chained.
+type MessageBuilder struct {
+	stream string
+	schema *schema.Schema
+	row    schema.Row
+	event  Time
+	err    error
+}
+
+// NewMessageBuilder starts a message; all columns are null.
+func NewMessageBuilder(stream string, s *schema.Schema) *MessageBuilder {
+	return &MessageBuilder{stream: stream, schema: s, row: make(schema.Row, s.Len()), event: NoTimestamp}
+}
+
+// Set sets a column from a Go value: an integer, float, bool, string, []byte,
+// time.Time or nil.
+func (b *MessageBuilder) Set(column string, v any) *MessageBuilder {
+	i, ok := b.schema.Index(column)
+	if !ok {
+		b.fail(fmt.Errorf("stream %s has no column %q", b.stream, column))
+		return b
+	}
+	value, err := b.schema.Columns()[i].Type.Convert(v)
+	if err != nil {
+		b.fail(fmt.Errorf("stream %s, column %s: %w", b.stream, column, err))
+	}
+	b.row[i] = value
+	return b
+}
+
+// SetValue sets a column to a value that already has the column's kind.
+func (b *MessageBuilder) SetValue(column string, v schema.Value) *MessageBuilder {
+	i, ok := b.schema.Index(column)
+	if !ok {
+		b.fail(fmt.Errorf("stream %s has no column %q", b.stream, column))
+		return b
+	}
+	b.row[i] = v
+	return b
+}
+
+// SetEventTimestamp overrides the default event timestamp.
+func (b *MessageBuilder) SetEventTimestamp(t Time) *MessageBuilder {
+	b.event = t
+	return b
+}
+
+// Finish checks the row against the schema and returns the message.
+func (b *MessageBuilder) Finish() (OutputMessage, error) {
+	if b.err == nil {
+		if err := b.schema.Check(b.row); err != nil {
+			b.fail(fmt.Errorf("stream %s: %w", b.stream, err))
+		}
+	}
+	return OutputMessage{b.stream, b.event, Payload{b.schema, b.row}}, b.err
+}
+
+func (b *MessageBuilder) fail(err error) {
+	if b.err == nil {
+		b.err = err
+	}
+}
