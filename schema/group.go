@@ -1,0 +1,162 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Grouper turns rows of one input stream into keys of one computation: plain
+// group-by columns are copied by name, expression columns computed. It is
+// immutable and may be used by many goroutines at once.
+type Grouper struct {
+	columns []groupColumn
+	width   int // of the input rows
+}
+
+type groupColumn struct {
+	name   string
+	kind   Kind
+	input  int         // of a plain column
+	expr   *Expression // of an expression column
+	noNull bool
+}
+
+// CheckGroupBy reports, all at once, what keeps groupBy from being the schema
+// of keys: no columns, a first column that is not a non-null uint64 (KV-4), a
+// floating-point or any column, an expression that is faulty, gives another
+// type than uint64, or reads a column that is itself computed.
+func CheckGroupBy(groupBy *Schema) error {
+	if groupBy.Len() == 0 {
+		return errors.New("no columns")
+	}
+	errs := []error{checkHashColumn(groupBy.columns[0])}
+	for _, c := range groupBy.columns {
+		errs = append(errs, checkGroupColumn(groupBy, c))
+	}
+	return errors.Join(errs...)
+}
+
+func checkHashColumn(c Column) error {
+	switch {
+	case c.Type != TypeUint64:
+		return fmt.Errorf("the first column must be uint64, the hash that ranges are cut by, but %s is %s: "+
+			"put {name=hash; type=uint64; required=%%true; expression=\"farm_hash(...)\"} first", c.Name, c.Type)
+	case !c.MustNotBeNull():
+		return fmt.Errorf("the first column must not be null: add required=%%true to %s", c.Name)
+	default:
+		return nil
+	}
+}
+
+func checkGroupColumn(groupBy *Schema, c Column) error {
+	switch kind := c.Type.Kind(); {
+	case kind == KindDouble || kind == KindAny:
+		return fmt.Errorf("column %s: %s cannot be part of a key", c.Name, c.Type)
+	case c.Expression == "":
+		return nil
+	case c.Type != TypeUint64:
+		return fmt.Errorf("column %s: a column with an expression must be uint64, not %s", c.Name, c.Type)
+	}
+	_, err := compileGroupExpression(c, groupBy, groupBy)
+	return err
+}
+
+// compileGroupExpression compiles c's expression over the plain columns of
+// groupBy, as they lie in rows of input.
+func compileGroupExpression(c Column, groupBy, input *Schema) (*Expression, error) {
+	expr, err := compileExpression(c.Expression, func(name string) (int, Kind, error) {
+		i, ok := groupBy.Index(name)
+		if !ok {
+			return 0, 0, fmt.Errorf("%q is no column of group_by_schema: add it there", name)
+		}
+		if groupBy.columns[i].Expression != "" {
+			return 0, 0, fmt.Errorf("column %q has an expression itself: use plain columns", name)
+		}
+		at, ok := input.Index(name)
+		if !ok {
+			return 0, 0, fmt.Errorf("%q is no column of the input", name)
+		}
+		return at, groupBy.columns[i].Type.Kind(), nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("column %s: %w", c.Name, err)
+	}
+	if expr.Kind() != KindUint64 {
+		return nil, fmt.Errorf("column %s: the expression gives %s, want uint64", c.Name, expr.Kind())
+	}
+	return expr, nil
+}
+
+// NewGrouper compiles groupBy for rows of input. All problems are reported
+// together: those of [CheckGroupBy], and plain columns that input lacks, has
+// with another type, or allows to be null where groupBy does not.
+func NewGrouper(groupBy, input *Schema) (*Grouper, error) {
+	if err := CheckGroupBy(groupBy); err != nil {
+		return nil, err
+	}
+	g := &Grouper{width: input.Len(), columns: make([]groupColumn, groupBy.Len())}
+	var errs []error
+	for i, c := range groupBy.columns {
+		if c.Expression == "" {
+			errs = append(errs, g.copyColumn(i, c, input))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	for i, c := range groupBy.columns {
+		if c.Expression == "" {
+			continue
+		}
+		expr, err := compileGroupExpression(c, groupBy, input)
+		if err != nil {
+			return nil, err
+		}
+		g.columns[i] = groupColumn{name: c.Name, kind: KindUint64, expr: expr, noNull: true}
+	}
+	return g, nil
+}
+
+func (g *Grouper) copyColumn(i int, c Column, input *Schema) error {
+	at, ok := input.Index(c.Name)
+	if !ok {
+		return fmt.Errorf("column %s is not in the input: add it to the stream's schema or give it an expression", c.Name)
+	}
+	in := input.columns[at]
+	switch {
+	case in.Type != c.Type:
+		return fmt.Errorf("column %s is %s, but the input has it as %s: use one type", c.Name, c.Type, in.Type)
+	case c.Required && !in.MustNotBeNull():
+		return fmt.Errorf("column %s is required, but the input allows null: add required=%%true to the stream's column", c.Name)
+	}
+	g.columns[i] = groupColumn{name: c.Name, kind: c.Type.Kind(), input: at, noNull: c.MustNotBeNull()}
+	return nil
+}
+
+// AppendKey appends the encoded key of row to dst and returns it with its
+// leading hash. It allocates only if dst is too small or an expression makes
+// strings. A row that does not fit, or an expression that fails, is an error
+// that names the column; dst is then returned as it was.
+func (g *Grouper) AppendKey(dst []byte, row Row) (key []byte, hash uint64, err error) {
+	if len(row) != g.width {
+		return dst, 0, fmt.Errorf("row has %d values, its schema has %d columns", len(row), g.width)
+	}
+	key = dst
+	for i := range g.columns {
+		c := &g.columns[i]
+		v := Value{}
+		if c.expr == nil {
+			v = row[c.input]
+		} else if v, err = c.expr.Eval(row); err != nil {
+			return dst, 0, fmt.Errorf("group-by column %s: %w", c.name, err)
+		}
+		if v.kind != c.kind && (c.noNull || !v.IsNull()) {
+			return dst, 0, fmt.Errorf("group-by column %s: %s is %s, want %s", c.name, shorten(v), v.kind, c.kind)
+		}
+		if i == 0 {
+			hash = v.num
+		}
+		key = appendKeyColumn(key, &v)
+	}
+	return key, hash, nil
+}
