@@ -1,0 +1,72 @@
+package partition
+
+import (
+	"time"
+
+	"github.com/rondo-flow/rondo/store"
+	"github.com/rondo-flow/rondo/visit"
+)
+
+// Config is what a machine is made of. It does not change during a job.
+type Config struct {
+	// Job is the partition with its generation, and what is stored of it.
+	Job *store.Job
+	// Inputs are the streams that come from other partitions.
+	Inputs []Input
+	// Source is the id of the source stream that the partition reads, or empty.
+	Source   string
+	Visitors []Visitor
+	Outputs  []Output
+	Params   Params
+}
+
+// Input is an input stream with the partitions that produce it.
+type Input struct {
+	Stream    string
+	Producers []store.PartitionID
+}
+
+// Visitor is a visit stream.
+type Visitor struct {
+	Config visit.Config
+	Params visit.Params
+	// Upstream holds the input and source streams whose completion starts the
+	// final pass.
+	Upstream []string
+}
+
+// Output is an output stream with the input, source and visit streams that it
+// depends on (streams_dependency).
+type Output struct {
+	Stream  string
+	Parents []string
+}
+
+// Params are the dynamic parameters of a computation that concern the machine.
+type Params struct {
+	MaxRows, MaxBytes int
+	MaxEpoch          time.Duration
+	// ReportEvery is the longest time that a watermark without data waits
+	// before it is told (empty_batch_backoff).
+	ReportEvery time.Duration
+	// HoldBytes bounds the inbox rows held in memory.
+	HoldBytes int
+	// VisitShare is the share of processing time that visits get while messages
+	// wait (KV-30).
+	VisitShare float64
+	// Visitors are the parameters of the visit streams, by index; nil keeps the
+	// present ones.
+	Visitors []visit.Params
+}
+
+// DefaultParams are the defaults of the spec.
+func DefaultParams() Params {
+	return Params{
+		MaxRows:     1000,
+		MaxBytes:    10_000_000,
+		MaxEpoch:    100 * time.Millisecond,
+		ReportEvery: 250 * time.Millisecond,
+		HoldBytes:   8 << 20,
+		VisitShare:  0.25,
+	}
+}

@@ -1,0 +1,298 @@
+package partition
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rondo-flow/rondo/internal/invariants"
+	"github.com/rondo-flow/rondo/store"
+	"github.com/rondo-flow/rondo/visit"
+)
+
+// openEpoch is the epoch between Accept and Committed. commit is nil until the
+// driver has processed it.
+type openEpoch struct {
+	epoch  *Epoch
+	commit *store.Commit
+	given  bool // the commit was given to the driver
+	takes  []store.InboxTake
+	totals store.Totals
+}
+
+// Ready says what may be done now. It changes nothing: call Accept with what is
+// really begun.
+func (m *Machine) Ready(now visit.Instant) Ready {
+	var r Ready
+	if m.finished {
+		return Ready{Finished: true}
+	}
+	r.ReadInbox = m.inbox.nextRead()
+	r.ReadSource = m.source.next(m.params)
+	if m.open != nil {
+		if m.open.commit != nil && !m.open.given {
+			r.Commit = m.open.commit
+		}
+		return r
+	}
+	m.readyLists(now, &r)
+	if r.Epoch = m.nextEpoch(now, &r); r.Epoch == nil {
+		r.Commit = m.nextCommit(now, &r)
+	}
+	r.Drained = m.drained() && r.Epoch == nil && r.Commit == nil && !m.reportChanged()
+	return r
+}
+
+// Accept tells that the driver began what r says.
+func (m *Machine) Accept(now visit.Instant, r Ready) {
+	if r.ReadInbox != nil {
+		m.inbox.acceptRead()
+		m.reports.readBegan()
+	}
+	if r.ReadSource != nil {
+		m.source.reading = true
+	}
+	for _, l := range r.Lists {
+		m.visitors[l.Visitor].machine.AcceptList(now, l.List)
+	}
+	switch {
+	case r.Epoch != nil:
+		m.openUp(r.Epoch)
+	case r.Commit != nil && m.open == nil:
+		m.openUp(&Epoch{Number: m.epochs + 1})
+		m.open.totals = *r.Commit.Totals
+		m.open.commit, m.open.given = r.Commit, true
+	case r.Commit != nil:
+		m.open.given = true
+	}
+}
+
+func (m *Machine) openUp(e *Epoch) {
+	invariants.Assert(m.open == nil, "an epoch was accepted while another is open")
+	m.epochs = e.Number
+	m.open = &openEpoch{epoch: e}
+	for _, v := range m.visitors {
+		v.machine.EpochOpened()
+	}
+}
+
+func (m *Machine) readyLists(now visit.Instant, r *Ready) {
+	for i, v := range m.visitors {
+		if l, ok := v.machine.NextList(now); ok {
+			r.Lists = append(r.Lists, List{i, l})
+		}
+		if at, ok := v.machine.WakeAt(now); ok {
+			r.wake(at)
+		}
+	}
+}
+
+func (r *Ready) wake(at time.Duration) {
+	if !r.Wake || at < r.WakeAt {
+		r.Wake, r.WakeAt = true, at
+	}
+}
+
+// nextEpoch is the epoch to run now, if there is anything to process.
+func (m *Machine) nextEpoch(now visit.Instant, r *Ready) *Epoch {
+	e := &Epoch{Number: m.epochs + 1}
+	if m.source.id != "" && !m.heldBack(m.source.id) {
+		e.SourceRows = m.source.rows()
+	}
+	e.Messages = m.inbox.nextSpans(m.laneOpen, m.params.MaxRows, m.params.MaxBytes)
+	e.Visits = m.nextVisits(now, e.Inputs() > 0, r)
+	if e.Inputs() == 0 && len(e.Visits) == 0 {
+		return nil
+	}
+	for _, in := range m.inputs {
+		e.Watermarks = append(e.Watermarks, in.watermark)
+	}
+	e.Budget = m.budget(e)
+	return e
+}
+
+func (m *Machine) budget(e *Epoch) Budget {
+	b := Budget{MaxBytes: m.params.MaxBytes, Max: m.params.MaxEpoch, Share: 1}
+	if m.messagesWait(e) {
+		b.Share, b.Credit = m.params.VisitShare, m.credit
+	}
+	if len(e.Visits) == 0 {
+		b.Share = 0
+	}
+	return b
+}
+
+// messagesWait tells whether messages are left for a later epoch.
+func (m *Machine) messagesWait(e *Epoch) bool { return m.inbox.gap || m.inbox.waiting > e.Inputs() }
+
+// nextVisits peeks at the visits of an epoch. Beside messages they come along;
+// alone they wait until the epoch is full or their time is up (KV-32).
+func (m *Machine) nextVisits(now visit.Instant, beside bool, r *Ready) []Visits {
+	var open []int
+	due := beside
+	for i, v := range m.visitors {
+		if !v.ready || m.heldBack(v.stream) {
+			continue
+		}
+		open = append(open, i)
+		if at := v.dueAt(m.params.MaxRows); at <= now.Mono {
+			due = true
+		} else {
+			r.wake(at)
+		}
+	}
+	if !due {
+		return nil
+	}
+	var out []Visits
+	for _, i := range open {
+		n := max(1, m.params.MaxRows/len(open))
+		if visits := m.visitors[i].machine.NextVisits(nil, n); len(visits) > 0 {
+			out = append(out, Visits{i, visits})
+		}
+	}
+	return out
+}
+
+// heldBack tells that an output which depends on the stream has a full target:
+// nothing of the stream is admitted (D-18). An epoch once begun is not held
+// back, so cycles cannot deadlock.
+func (m *Machine) heldBack(stream string) bool {
+	return slices.ContainsFunc(m.outputs, func(o outputState) bool {
+		return o.blocked && slices.Contains(o.Parents, stream)
+	})
+}
+
+func (m *Machine) laneOpen(id store.PartitionID) bool {
+	return !slices.ContainsFunc(m.inputs, func(in *inputStream) bool {
+		return m.heldBack(in.id) && slices.ContainsFunc(in.producers, func(p producer) bool { return p.id == id })
+	})
+}
+
+// nextCommit is a commit without inputs: coverage that has waited long enough
+// (KV-10, KV-12), a report that consumers wait for, or the end of the partition.
+func (m *Machine) nextCommit(now visit.Instant, r *Ready) *store.Commit {
+	due := m.reportDue(now, r)
+	for _, v := range m.visitors {
+		if at, ok := v.machine.StoreBy(); ok && at <= now.Mono {
+			due = true
+		} else if ok {
+			r.wake(at)
+		}
+	}
+	if !due && !m.done() {
+		return nil
+	}
+	c := m.newCommit()
+	totals := cloneTotals(m.totals)
+	totals.Epochs++
+	m.addVisitors(c, &totals)
+	c.Totals = &totals
+	c.Done = m.done()
+	c.Report = m.nextReport()
+	return c
+}
+
+func (m *Machine) reportDue(now visit.Instant, r *Ready) bool {
+	if len(m.outputs) == 0 || !m.reportChanged() {
+		return false
+	}
+	at := m.toldAt.Mono + m.params.ReportEvery
+	if m.reportUrgent() || at <= now.Mono {
+		return true
+	}
+	r.wake(at)
+	return false
+}
+
+func (m *Machine) newCommit() *store.Commit {
+	part := m.cfg.Job.Partition
+	return &store.Commit{
+		Partition: part.ID, Generation: part.Generation, Computation: part.Computation,
+		Routing: part.Routing,
+	}
+}
+
+func (m *Machine) addVisitors(c *store.Commit, totals *store.Totals) {
+	for _, v := range m.visitors {
+		d := v.machine.Delta()
+		c.Visitors = append(c.Visitors, v.rows(d)...)
+		totals.Passes += uint64(d.Passes)
+	}
+}
+
+// processed turns what the driver did into the commit.
+func (m *Machine) processed(now visit.Instant, p Processed) {
+	o := m.open
+	o.takes = m.inbox.take(o.epoch.Messages, p.Messages)
+	m.source.take(p.SourceRows, p.SourceEvent)
+	o.totals = cloneTotals(m.totals)
+	o.totals.Epochs++
+	o.totals.Messages += uint64(p.Messages + p.SourceRows)
+	for i, outcome := range p.Visits {
+		m.visitors[i].machine.AcceptVisits(outcome)
+		o.totals.Visits += uint64(outcome.Delivered)
+	}
+	o.totals.Counts = addCounts(o.totals.Counts, p.Counts)
+	m.credit = o.epoch.Budget.settle(p.MessageTime, p.VisitTime)
+	for i, event := range p.MaxEvents {
+		m.outputs[i].report.MaxEvent = max(m.outputs[i].report.MaxEvent, event)
+	}
+	c := m.newCommit()
+	c.Taken = o.takes
+	c.Produced = m.number(p.Rows)
+	m.addVisitors(c, &o.totals)
+	c.Totals = &o.totals
+	m.refreshSource()
+	c.Report = m.nextReport()
+	o.commit = c
+}
+
+// refreshSource brings the watermark of a source's outputs up to the rows that
+// this very epoch emits: the report is stored with the data it speaks of.
+func (m *Machine) refreshSource() {
+	if m.source.id == "" {
+		return
+	}
+	for i := range m.outputs {
+		m.outputs[i].report.Watermark = max(m.outputs[i].report.Watermark, m.source.watermark)
+	}
+}
+
+func addCounts(counts, more []store.Count) []store.Count {
+	for _, c := range more {
+		i, ok := slices.BinarySearchFunc(counts, c.Name, func(c store.Count, name string) int {
+			return strings.Compare(c.Name, name)
+		})
+		if !ok {
+			counts = slices.Insert(counts, i, store.Count{Name: c.Name})
+		}
+		counts[i].Value += c.Value
+	}
+	return counts
+}
+
+// committed takes note that the epoch is durable, and only now lets in what
+// waited for that.
+func (m *Machine) committed(now visit.Instant, e Committed) {
+	o := m.open
+	m.inbox.committed(o.takes)
+	m.totals = o.totals
+	if o.commit.Report != nil {
+		m.told, m.toldAt = o.commit.Report, now
+	}
+	m.open = nil
+	m.finished = o.commit.Done
+	for _, v := range m.visitors {
+		v.machine.EpochCommitted(now)
+		for _, k := range e.Written {
+			v.machine.Touch(k)
+		}
+	}
+	ahead := m.ahead
+	m.ahead = nil
+	m.settle(now)
+	for _, e := range ahead {
+		m.Step(now, e)
+	}
+}

@@ -1,0 +1,109 @@
+package partition
+
+import (
+	"time"
+
+	"github.com/rondo-flow/rondo/store"
+	"github.com/rondo-flow/rondo/visit"
+)
+
+// Event is something that happened to the partition.
+type Event interface{ event() }
+
+// Handover is what a producer's committed epoch says to this partition: a row,
+// if the epoch wrote one for it, and the producer's report, if it changed. The
+// events of one producer come in the order of its commits (D-10).
+type Handover struct {
+	Row    *store.InboxRow
+	Report *store.Report
+}
+
+// HandoverLost tells that a hand-over was dropped on the way; the reports of
+// the dropped ones come with it. Rows are read from the inbox instead.
+type HandoverLost struct{ Reports []store.Report }
+
+// ReportsRead brings the stored reports of producers. It comes before the first
+// InboxRead, which thereby is a later read (D-16).
+type ReportsRead struct{ Reports []store.Report }
+
+// InboxRead answers Ready.ReadInbox.
+type InboxRead struct {
+	Rows []store.InboxRow
+	End  bool
+}
+
+// SourceRead answers Ready.ReadSource with the size of the batch that the
+// driver now holds. End: the source has no more, ever.
+type SourceRead struct {
+	Rows  int
+	Bytes int
+	End   bool
+}
+
+// Listed answers a list of a visit stream, with one answer for each source.
+type Listed struct {
+	Visitor int
+	Token   visit.Token
+	Answers []visit.Answer
+}
+
+// ListFailed answers a list that failed.
+type ListFailed struct {
+	Visitor int
+	Token   visit.Token
+	Err     error
+}
+
+// Processed tells how far the driver got with Ready.Epoch, and what came out.
+type Processed struct {
+	// Messages and SourceRows count the inputs handled, from the front.
+	Messages, SourceRows int
+	// Visits holds the outcome of each visit stream, by its index.
+	Visits []visit.Outcome
+	// MessageTime and VisitTime are what the inputs took.
+	MessageTime, VisitTime time.Duration
+	// Rows are the batches for other partitions.
+	Rows []Produced
+	// MaxEvents holds the largest event timestamp that went into each output
+	// stream, store.NoTime for none, by the stream's index; SourceEvent is that
+	// of the source rows.
+	MaxEvents   []int64
+	SourceEvent int64
+	// Counts are the function's counts of this epoch.
+	Counts []store.Count
+}
+
+// Produced is the batch of one epoch for one target; its payload stays with the
+// driver.
+type Produced struct {
+	Target   uint64
+	Count    int
+	MinEvent int64
+}
+
+// Committed tells that Ready.Commit is durable. Written are the keys whose
+// states the epoch changed.
+type Committed struct{ Written []visit.Key }
+
+// Reconfigured brings new parameters; they hold from the next epoch on.
+type Reconfigured struct{ Params Params }
+
+// Draining tells that the pipeline stops: no new source input, no visits.
+type Draining struct{}
+
+// Blocked tells which output streams have a full target, by index (D-18). It
+// replaces what was told before.
+type Blocked struct{ Outputs []bool }
+
+func (Handover) event()     {}
+func (HandoverLost) event() {}
+func (ReportsRead) event()  {}
+func (InboxRead) event()    {}
+func (SourceRead) event()   {}
+func (Listed) event()       {}
+func (ListFailed) event()   {}
+func (Processed) event()    {}
+func (Committed) event()    {}
+func (Reconfigured) event() {}
+func (Draining) event()     {}
+func (Blocked) event()      {}

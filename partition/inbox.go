@@ -1,0 +1,217 @@
+package partition
+
+import (
+	"slices"
+
+	"github.com/rondo-flow/rondo/store"
+)
+
+// inbox holds the rows that were admitted and are not yet consumed. What is in
+// memory is a cache of the stored inbox (D-10): rows come by hand-over in the
+// order of each producer's commits, and by reads; whatever cannot be admitted
+// sets gap, and a read brings it.
+//
+// Invariant: every row of a lane up to lane.read is held here or was consumed
+// in a committed epoch.
+type inbox struct {
+	target store.PartitionID
+	lanes  []*lane // ordered by store.Lane
+	turn   int     // the lane that is served next
+	bytes  int
+	limit  int
+	// waiting counts the messages held and not taken.
+	waiting int
+	gap     bool // rows may be stored that are not held
+	// drops counts what was dropped, so that a read knows whether something was
+	// dropped after it began.
+	drops   uint64
+	reading *reading
+}
+
+type reading struct{ drops uint64 }
+
+type lane struct {
+	id   store.Lane
+	read store.Place
+	rows []held
+}
+
+// held is a row with the number of its messages that are taken: consumed, or
+// taken by the epoch that is open.
+type held struct {
+	row   *store.InboxRow
+	taken int
+}
+
+func newInbox(target store.PartitionID, limit int) inbox {
+	return inbox{target: target, limit: limit, gap: true}
+}
+
+// handover admits the next row of a producer's current generation; anything
+// else is left to a read (D-10).
+func (b *inbox) handover(row *store.InboxRow) {
+	l := b.lane(row.Lane())
+	place := row.Place()
+	if place.Compare(l.read) <= 0 {
+		return // a read was faster
+	}
+	next := l.read == store.Place{Generation: row.Generation, Number: row.Previous} && row.Previous > 0
+	if !next || b.bytes >= b.limit {
+		b.lost()
+		return
+	}
+	b.admit(l, row)
+}
+
+func (b *inbox) lost() {
+	b.gap = true
+	b.drops++
+}
+
+func (b *inbox) admit(l *lane, row *store.InboxRow) {
+	l.read = row.Place()
+	l.rows = append(l.rows, held{row, row.Consumed})
+	b.bytes += len(row.Payload)
+	b.waiting += row.Count - row.Consumed
+}
+
+// nextRead asks for what is stored beyond the rows held.
+func (b *inbox) nextRead() *store.InboxRequest {
+	if !b.gap || b.reading != nil || b.bytes > b.limit/2 {
+		return nil
+	}
+	r := &store.InboxRequest{Target: b.target, MaxBytes: (b.limit - b.bytes) / max(1, len(b.lanes))}
+	for _, l := range b.lanes {
+		r.After = append(r.After, store.LanePlace{Lane: l.id, Place: l.read})
+	}
+	return r
+}
+
+func (b *inbox) acceptRead() { b.reading = &reading{b.drops} }
+
+// readDone admits what was read and tells whether the read reached the inbox's
+// end. The gap is closed only if nothing was dropped since the read began.
+func (b *inbox) readDone(rows []store.InboxRow, end bool) {
+	for i := range rows {
+		row := &rows[i]
+		if l := b.lane(row.Lane()); row.Place().Compare(l.read) > 0 {
+			b.admit(l, row)
+		}
+	}
+	if end && b.reading.drops == b.drops {
+		b.gap = false
+	}
+	b.reading = nil
+}
+
+func (b *inbox) lane(id store.Lane) *lane {
+	i, ok := slices.BinarySearchFunc(b.lanes, id, func(l *lane, id store.Lane) int { return l.id.Compare(id) })
+	if !ok {
+		b.lanes = slices.Insert(b.lanes, i, &lane{id: id})
+		if i <= b.turn && len(b.lanes) > 1 {
+			b.turn++
+		}
+	}
+	return b.lanes[i]
+}
+
+// nextSpans peeks at the messages that an epoch takes: rows of the open lanes in
+// turn, each lane's in order, at most rows messages and about bytes of payload.
+func (b *inbox) nextSpans(open func(store.PartitionID) bool, rows, bytes int) []Span {
+	var spans []Span
+	next := make([]int, len(b.lanes))
+	for progress := true; progress && rows > 0 && bytes > 0; {
+		progress = false
+		for i := range b.lanes {
+			at := (b.turn + i) % len(b.lanes)
+			l := b.lanes[at]
+			if rows <= 0 || bytes <= 0 || next[at] >= len(l.rows) || !open(l.id.Producer) {
+				continue
+			}
+			h := l.rows[next[at]]
+			next[at]++
+			to := min(h.row.Count, h.taken+rows)
+			spans = append(spans, Span{h.row, h.taken, to})
+			rows -= to - h.taken
+			bytes -= len(h.row.Payload)
+			progress = true
+		}
+	}
+	return spans
+}
+
+// take marks the first n messages of the spans as taken, and returns what the
+// commit must do with their rows.
+func (b *inbox) take(spans []Span, n int) []store.InboxTake {
+	var takes []store.InboxTake
+	for _, s := range spans {
+		to := min(s.To, s.From+n)
+		if to == s.From {
+			break
+		}
+		n -= to - s.From
+		b.waiting -= to - s.From
+		b.find(s.Row).taken = to
+		takes = append(takes, store.InboxTake{Key: s.Row.InboxKey, From: s.From, To: to, Remove: to == s.Row.Count})
+		b.turn = (b.index(s.Row.Lane()) + 1) % len(b.lanes)
+	}
+	return takes
+}
+
+func (b *inbox) find(row *store.InboxRow) *held {
+	l := b.lanes[b.index(row.Lane())]
+	i := slices.IndexFunc(l.rows, func(h held) bool { return h.row == row })
+	return &l.rows[i]
+}
+
+func (b *inbox) index(id store.Lane) int {
+	i, _ := slices.BinarySearchFunc(b.lanes, id, func(l *lane, id store.Lane) int { return l.id.Compare(id) })
+	return i
+}
+
+// committed drops the rows that are wholly consumed.
+func (b *inbox) committed(takes []store.InboxTake) {
+	for _, t := range takes {
+		if !t.Remove {
+			continue
+		}
+		l := b.lanes[b.index(t.Key.Lane())]
+		b.bytes -= len(l.rows[0].row.Payload)
+		l.rows[0] = held{}
+		l.rows = l.rows[1:]
+	}
+}
+
+// holds tells whether anything of the producer is held, taken or not.
+func (b *inbox) holds(producer store.PartitionID) bool {
+	return slices.ContainsFunc(b.lanes, func(l *lane) bool {
+		return l.id.Producer == producer && len(l.rows) > 0
+	})
+}
+
+// minEvent is the smallest event timestamp held of a producer.
+func (b *inbox) minEvent(producer store.PartitionID) (int64, bool) {
+	least, found := int64(0), false
+	for _, l := range b.lanes {
+		if l.id.Producer != producer {
+			continue
+		}
+		for _, h := range l.rows {
+			if !found || h.row.MinEvent < least {
+				least, found = h.row.MinEvent, true
+			}
+		}
+	}
+	return least, found
+}
+
+// reached tells whether every row of the producer up to the report's last one
+// for this target is admitted.
+func (b *inbox) reached(r *store.Report) bool {
+	i := slices.IndexFunc(r.LastRows, func(l store.LastRow) bool { return l.Target == b.target })
+	if i < 0 {
+		return false
+	}
+	l := b.lane(store.Lane{Layout: r.Layout, Producer: r.Partition})
+	return l.read.Compare(store.Place{Generation: r.Generation, Number: r.LastRows[i].Number}) >= 0
+}

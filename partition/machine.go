@@ -1,0 +1,228 @@
+package partition
+
+import (
+	"slices"
+	"time"
+
+	"github.com/rondo-flow/rondo/internal/invariants"
+	"github.com/rondo-flow/rondo/store"
+	"github.com/rondo-flow/rondo/visit"
+)
+
+// Machine is the machine of one job. It is used by one goroutine.
+type Machine struct {
+	cfg      Config
+	params   Params
+	inputs   []*inputStream
+	inbox    inbox
+	reports  reports
+	source   sourceState
+	visitors []*visitor
+	outputs  []outputState
+	draining bool
+
+	epochs uint64 // numbers of epochs given out
+	open   *openEpoch
+	ahead  []Event       // list answers that came while an epoch was open
+	credit time.Duration // visit time owed
+
+	rowNumber uint64
+	lastRows  []store.LastRow // ordered by target
+	told      *store.Report   // what consumers know
+	toldAt    visit.Instant
+	totals    store.Totals
+	finished  bool
+}
+
+// New returns the machine of a job. Problems with stored coverage are not
+// errors: what cannot be read counts as not covered (see Warnings).
+func New(cfg Config, now visit.Instant) *Machine {
+	m := &Machine{
+		cfg:    cfg,
+		params: cfg.Params,
+		inbox:  newInbox(cfg.Job.Partition.ID, cfg.Params.HoldBytes),
+		source: sourceState{id: cfg.Source, watermark: store.NoTime},
+		totals: cloneTotals(cfg.Job.Totals),
+		toldAt: now,
+	}
+	for _, in := range cfg.Inputs {
+		m.inputs = append(m.inputs, newInputStream(in))
+	}
+	for _, v := range cfg.Visitors {
+		m.visitors = append(m.visitors, newVisitor(v, cfg.Job.Visitors, now))
+	}
+	m.outputs = newOutputs(cfg)
+	for _, o := range m.outputs {
+		if cfg.Source != "" {
+			m.source.watermark = max(m.source.watermark, o.report.Watermark)
+		}
+	}
+	m.settle(now)
+	return m
+}
+
+// Step takes an event in.
+func (m *Machine) Step(now visit.Instant, e Event) {
+	if m.open != nil && m.stepOpen(now, e) {
+		return
+	}
+	switch e := e.(type) {
+	case Handover:
+		m.stepHandover(e)
+	case HandoverLost:
+		m.stepLost(e)
+	case ReportsRead:
+		m.stepReports(e)
+	case InboxRead:
+		m.stepInbox(e)
+	case SourceRead:
+		m.source.read(e)
+	case Listed:
+		m.visitors[e.Visitor].machine.Listed(now, e.Token, e.Answers)
+	case ListFailed:
+		m.visitors[e.Visitor].machine.ListFailed(now, e.Token, e.Err)
+	case Reconfigured:
+		m.reconfigure(now, e.Params)
+	case Draining:
+		m.drain()
+	case Blocked:
+		for i := range m.outputs {
+			m.outputs[i].blocked = e.Outputs[i]
+		}
+	default:
+		invariants.Assert(false, "processed or committed without an open epoch")
+	}
+	m.settle(now)
+}
+
+// stepOpen handles what concerns the open epoch, and keeps what must not touch
+// a visitor before the epoch is committed: filling is serialised with epochs.
+func (m *Machine) stepOpen(now visit.Instant, e Event) bool {
+	switch e := e.(type) {
+	case Processed:
+		m.processed(now, e)
+	case Committed:
+		m.committed(now, e)
+	case Listed, ListFailed, Reconfigured, Draining:
+		m.ahead = append(m.ahead, e)
+	default:
+		return false
+	}
+	return true
+}
+
+func (m *Machine) stepHandover(e Handover) {
+	if e.Row != nil {
+		m.inbox.handover(e.Row)
+	}
+	if e.Report != nil {
+		m.reports.add(e.Report)
+	}
+	m.applyReports(false)
+}
+
+func (m *Machine) stepLost(e HandoverLost) {
+	m.inbox.lost()
+	for i := range e.Reports {
+		m.reports.add(&e.Reports[i])
+	}
+}
+
+func (m *Machine) stepReports(e ReportsRead) {
+	for i := range e.Reports {
+		m.reports.add(&e.Reports[i])
+	}
+}
+
+func (m *Machine) stepInbox(e InboxRead) {
+	m.inbox.readDone(e.Rows, e.End)
+	m.applyReports(e.End)
+}
+
+func (m *Machine) applyReports(atEnd bool) {
+	for _, r := range m.reports.release(&m.inbox, atEnd) {
+		for _, in := range m.inputs {
+			for _, s := range r.Streams {
+				if s.Stream == in.id {
+					in.apply(r.Partition, s)
+				}
+			}
+		}
+	}
+}
+
+func (m *Machine) reconfigure(now visit.Instant, p Params) {
+	m.params = p
+	m.inbox.limit = p.HoldBytes
+	for i, v := range m.visitors {
+		if p.Visitors != nil {
+			v.machine.Reconfigure(now, p.Visitors[i])
+		}
+	}
+}
+
+func (m *Machine) drain() {
+	m.draining = true
+	m.source.drain()
+	for _, v := range m.visitors {
+		v.machine.Drain(true)
+	}
+}
+
+// settle derives everything that follows from the events so far. Nothing may be
+// concluded while an epoch is open: what it took is not committed.
+func (m *Machine) settle(now visit.Instant) {
+	settled := m.open == nil
+	for _, in := range m.inputs {
+		in.refresh(&m.inbox, settled)
+	}
+	if !settled {
+		return
+	}
+	for _, v := range m.visitors {
+		v.machine.UpstreamCompleted(now, m.completed(v.upstream))
+		v.settle(now)
+	}
+	m.refreshOutputs(now.Wall)
+}
+
+// completed tells whether all the streams are completed and everything of them
+// is committed (KV-33).
+func (m *Machine) completed(streams []string) bool {
+	return !slices.ContainsFunc(streams, func(id string) bool {
+		state, _ := m.parent(id, 0)
+		return state != store.Finished
+	})
+}
+
+// done tells that every stream of the partition is completed, so that it can be
+// marked Completed.
+func (m *Machine) done() bool {
+	for _, in := range m.inputs {
+		if !in.finished {
+			return false
+		}
+	}
+	if m.source.id != "" && m.source.state() != store.Finished {
+		return false
+	}
+	return !slices.ContainsFunc(m.visitors, func(v *visitor) bool { return !v.machine.Empty() })
+}
+
+// drained tells that the stop has nothing left to wait for here.
+func (m *Machine) drained() bool {
+	if !m.draining || m.open != nil {
+		return false
+	}
+	for _, in := range m.inputs {
+		if !in.drained(&m.inbox) {
+			return false
+		}
+	}
+	return m.source.id == "" || m.source.state() >= store.Drained
+}
+
+func cloneTotals(t store.Totals) store.Totals {
+	t.Counts = slices.Clone(t.Counts)
+	return t
+}

@@ -1,0 +1,74 @@
+package partition
+
+import "github.com/rondo-flow/rondo/store"
+
+// sourceState follows the batches that the driver holds: the one that epochs
+// take from, and one that is read ahead.
+type sourceState struct {
+	id        string
+	batches   []batch
+	reading   bool
+	ended     bool // the end was read
+	stopped   bool // draining: no new input
+	watermark int64
+}
+
+type batch struct{ rows, bytes int }
+
+const readAhead = 2
+
+// next asks for a batch while there is room for one.
+func (s *sourceState) next(p Params) *ReadSource {
+	if s.id == "" || s.reading || s.ended || s.stopped || len(s.batches) >= readAhead {
+		return nil
+	}
+	return &ReadSource{Rows: p.MaxRows, Bytes: p.MaxBytes}
+}
+
+func (s *sourceState) read(e SourceRead) {
+	s.reading = false
+	if s.stopped {
+		return
+	}
+	s.ended = s.ended || e.End
+	if e.Rows > 0 {
+		s.batches = append(s.batches, batch{e.Rows, e.Bytes})
+	}
+}
+
+// rows is what the next epoch takes: the rest of the batch in hand.
+func (s *sourceState) rows() int {
+	if len(s.batches) == 0 {
+		return 0
+	}
+	return s.batches[0].rows
+}
+
+func (s *sourceState) take(n int, event int64) {
+	s.watermark = max(s.watermark, event)
+	if n == 0 {
+		return
+	}
+	s.batches[0].rows -= n
+	if s.batches[0].rows == 0 {
+		s.batches = s.batches[1:]
+	}
+}
+
+// drain drops what was read and not consumed: it is read again by the next job.
+func (s *sourceState) drain() {
+	s.stopped = true
+	s.batches = nil
+}
+
+// state is the state of the source stream when no epoch is open.
+func (s *sourceState) state() store.StreamState {
+	switch {
+	case s.ended && len(s.batches) == 0:
+		return store.Finished
+	case s.stopped:
+		return store.Drained
+	default:
+		return store.Active
+	}
+}
