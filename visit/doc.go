@@ -1,0 +1,50 @@
+// Package visit is the key-visitor machine: it decides what a background scan
+// reads next, which visits are ready, what an epoch must store about them, and
+// when a scan is over. It is pure: time, list answers, errors and signals are
+// arguments, and the only results are return values. It starts no goroutine,
+// reads no clock, does no IO and draws no random number, so the same calls
+// always give the same answers.
+//
+// One [Visitor] serves one visit stream of one partition for one generation of
+// its ownership. A driver uses it like this:
+//
+//	v := visit.New(cfg, params, stored, now)
+//	between epochs:
+//	    v.UpstreamCompleted(now, done)             // a level, repeated freely
+//	    if l, ok := v.NextList(now); ok {          // peek
+//	        v.AcceptList(now, l)                   // take; read l.Range elsewhere
+//	    }
+//	    v.Listed(now, token, answers) or v.ListFailed(now, token, err)
+//	in an epoch:
+//	    v.EpochOpened(now)
+//	    visits = v.NextVisits(now, visits[:0], n)  // peek
+//	    v.Touch(key)                               // for every key the epoch writes
+//	    v.AcceptVisits(outcome)
+//	    d := v.Delta()                             // goes into the epoch's transaction
+//	    v.EpochCommitted(now)                      // once that is durable
+//
+// Calls whose name begins with Next only look; calls whose name begins with
+// Accept take what was offered.
+//
+// # What holds
+//
+//  1. The intervals of a bucket are disjoint, sorted and cover the bucket
+//     exactly; neighbours of equal state are joined (KV-9).
+//  2. Only committed intervals are stored, and only in the transaction that
+//     stores their visits (KV-10).
+//  3. A key is never on both sides of a bound (KV-20).
+//  4. A key present for a whole pass is visited in it; committed visits are
+//     exactly once per pass, across restarts (KV-13, KV-16).
+//  5. A pass ends when all of it is committed. The next one starts final only
+//     if the upstreams had completed by then; a list that was in flight at
+//     that moment does not count for a full final pass (KV-34).
+//  6. An answer whose token is not the outstanding one changes nothing. The
+//     token carries the generation, because a number that is unique only within
+//     one Visitor would let an answer to its predecessor through.
+//
+// Two rules make it safe that coverage moves in memory before the transaction
+// is durable, and the code asserts both: filling is serialised with epochs (no
+// list is begun or answered while an epoch is open), and a failed epoch restarts
+// the job (there is no way to tell a Visitor that an epoch failed: the driver
+// drops it and makes a new one from what is stored).
+package visit
