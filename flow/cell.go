@@ -4,6 +4,9 @@ package flow
 // epoch share it, so that each sees what the former ones wrote (KV-29); its
 // content is stored once, when the epoch ends. An empty value is the absence of
 // the state.
+//
+// Neither bytes nor decoded values are changed in place once a cell has them,
+// only replaced: a copy of a Cell is a snapshot that it can be set back to.
 type Cell struct {
 	raw    []byte
 	value  any

@@ -36,9 +36,10 @@ type Setup struct {
 // Runtime is what a function may ask of the engine during a call. It must not
 // be used after the call returns.
 type Runtime interface {
-	// Cell is the raw access to one state of the key of the message or visit;
-	// use State for typed access. Names start with "/".
-	Cell(name string, of Keyed) (*Cell, error)
+	// Cell is the raw access to one state of a key of the call; use State for
+	// typed access. Names start with "/". (It takes the key rather than the
+	// input, which would be copied to the heap at every call.)
+	Cell(name string, key Key) (*Cell, error)
 	// ClearKey removes all internal states of the key (KV-31).
 	ClearKey(of Keyed) error
 	// Watermark is the event watermark of an input stream; false when there is

@@ -59,13 +59,23 @@ type Visit struct {
 }
 
 // Keyed is an input with a key: a Message or a Visit.
-type Keyed interface{ key() Key }
+type Keyed interface{ keyed() }
 
-func (m Message) key() Key { return m.Key }
-func (v Visit) key() Key   { return v.Key }
+func (Message) keyed() {}
+func (Visit) keyed()   {}
 
-// KeyOf returns the key of an input.
-func KeyOf(k Keyed) Key { return k.key() }
+// KeyOf returns the key of an input. (A switch over the types, for a method
+// called through the interface would move each input to the heap.)
+func KeyOf(k Keyed) Key {
+	switch in := k.(type) {
+	case Message:
+		return in.Key
+	case Visit:
+		return in.Key
+	default:
+		return Key{} // nil: the interface has no other types
+	}
+}
 
 // KeySchema is the group_by_schema of a computation.
 type KeySchema = schema.Schema

@@ -35,20 +35,33 @@ func (p Payload) Value(column string) schema.Value {
 // Has tells whether the column exists and is not null.
 func (p Payload) Has(column string) bool { return !p.Value(column).IsNull() }
 
-// Int64 returns an int64 column; 0 when it is null or of another type.
-func (p Payload) Int64(column string) int64 { return p.Value(column).AsInt64() }
+// Int64 returns a column of signed integers; 0 when it is null or of another
+// kind.
+func (p Payload) Int64(column string) int64 { return p.of(schema.KindInt64, column).AsInt64() }
 
-// Uint64 returns a uint64 column; 0 when it is null or of another type.
-func (p Payload) Uint64(column string) uint64 { return p.Value(column).AsUint64() }
+// Uint64 returns a column of unsigned integers; 0 when it is null or of another
+// kind.
+func (p Payload) Uint64(column string) uint64 { return p.of(schema.KindUint64, column).AsUint64() }
 
-// Float64 returns a double column; 0 when it is null or of another type.
-func (p Payload) Float64(column string) float64 { return p.Value(column).AsDouble() }
+// Float64 returns a float or double column; 0 when it is null or of another
+// kind.
+func (p Payload) Float64(column string) float64 { return p.of(schema.KindDouble, column).AsDouble() }
 
-// Bool returns a boolean column; false when it is null or of another type.
-func (p Payload) Bool(column string) bool { return p.Value(column).AsBoolean() }
+// Bool returns a boolean column; false when it is null or of another kind.
+func (p Payload) Bool(column string) bool { return p.of(schema.KindBoolean, column).AsBoolean() }
 
-// String returns a string column; "" when it is null or of another type.
-func (p Payload) String(column string) string { return p.Value(column).AsString() }
+// String returns a string or utf8 column; "" when it is null or of another
+// kind.
+func (p Payload) String(column string) string { return p.of(schema.KindString, column).AsString() }
+
+// of returns the value of a column that has the wanted kind, else null: the
+// accessors of schema.Value take the bits of any kind.
+func (p Payload) of(kind schema.Kind, column string) schema.Value {
+	if v := p.Value(column); v.Kind() == kind {
+		return v
+	}
+	return schema.Null()
+}
 
 // OutputMessage is a message on its way out: finished by MessageBuilder.Finish
 // and given to OutputCollector.Add.
