@@ -1,0 +1,29 @@
+// Package yson reads and writes the configuration trees of Rondo: YSON text,
+// and YAML and JSON with the same meaning. [Parse] gives a [Node] tree with
+// positions, [Decode] fills Go structs from it strictly, [Encode] writes it
+// back in one canonical form.
+//
+// Nothing is guessed: duplicate keys, unknown fields, values of another type
+// and numbers out of range are problems, each with path, line and column, and
+// all of them are reported together.
+//
+// # YSON text
+//
+//	{ "a" = 1; b = [2u; 3.5; %true; #; "text\n"]; c = <attribute = 1> word; }
+//
+// Integers are int64, with the suffix u uint64; a number with a point or an
+// exponent is a double, as are %nan, %inf and %-inf; # is the entity (null).
+// Strings are bytes, quoted with C escapes, or bare words of letters, digits,
+// and "_.-%" that begin with a letter or "_". There are no comments: use YAML
+// where you want them.
+//
+// # Decoding
+//
+// Struct fields are named by tags: `yson:"name,required"`, aliases as
+// `yson:"name|other"`. More options: set (a list of strings without
+// duplicates) and ignored (on a field named _: known names that have no
+// effect, reported by [Decoder.Ignored]). A tag range:">0,<=1" bounds a
+// number, duration or size; enum:"a b" lists the words allowed; default:"..."
+// on no field: fields hold their defaults before decoding, and types in maps,
+// lists and behind pointers get theirs from [Defaulter].
+package yson

@@ -1,0 +1,50 @@
+package yson
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// Format is a notation that [Parse] reads.
+type Format uint8
+
+// The notations.
+const (
+	YSON Format = iota + 1
+	YAML
+	JSON
+)
+
+// FormatOf returns the notation that a file's extension stands for: .yson,
+// .yaml, .yml or .json.
+func FormatOf(path string) (Format, error) {
+	switch ext := strings.ToLower(filepath.Ext(path)); ext {
+	case ".yson":
+		return YSON, nil
+	case ".yaml", ".yml":
+		return YAML, nil
+	case ".json":
+		return JSON, nil
+	default:
+		return 0, fmt.Errorf("%s: the extension %q is none of .yson, .yaml, .yml, .json: rename the file", path, ext)
+	}
+}
+
+// maxDepth bounds the nesting of trees, so that no input exhausts the stack.
+const maxDepth = 200
+
+// Parse returns the tree of data. A fault of syntax is a [Problems] of one
+// problem with line and column. Depth is limited to 200 levels.
+func Parse(data []byte, format Format) (*Node, error) {
+	switch format {
+	case YSON:
+		return parseText(data)
+	case YAML:
+		return parseYAML(data)
+	case JSON:
+		return parseJSON(data)
+	default:
+		return nil, fmt.Errorf("format %d does not exist: use YSON, YAML or JSON", format)
+	}
+}

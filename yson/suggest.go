@@ -1,0 +1,55 @@
+package yson
+
+import "strings"
+
+// Suggest returns the word of known that a reader most likely meant by word,
+// empty if none is near. The first of equally near words wins.
+func Suggest(word string, known []string) string {
+	limit := max(1, len(word)/3)
+	best, bestDistance := "", limit+1
+	for _, k := range known {
+		if d := editDistance(strings.ToLower(word), strings.ToLower(k)); d < bestDistance {
+			best, bestDistance = k, d
+		}
+	}
+	return best
+}
+
+// didYouMean returns a clause for the end of a message: the near word, or all
+// the words there are.
+func didYouMean(word string, known []string) string {
+	if s := Suggest(word, known); s != "" {
+		return "did you mean " + s + "?"
+	}
+	if len(known) == 0 {
+		return "nothing is known here"
+	}
+	return "known are " + strings.Join(known, ", ")
+}
+
+// editDistance counts insertions, deletions, replacements, and swaps of
+// neighbours, between short words.
+func editDistance(a, b string) int {
+	if len(a) > 64 || len(b) > 64 {
+		return 64
+	}
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
+}
