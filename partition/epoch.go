@@ -36,10 +36,8 @@ func (m *Machine) Ready(now visit.Instant) Ready {
 		return r
 	}
 	m.readyLists(now, &r)
-	if r.Epoch = m.nextEpoch(now, &r); r.Epoch == nil {
-		r.Commit = m.nextCommit(now, &r)
-	}
-	r.Drained = m.drained() && r.Epoch == nil && r.Commit == nil && !m.reportChanged()
+	r.Epoch = m.nextEpoch(now, &r)
+	r.Drained = m.drained() && r.Epoch == nil && !m.reportChanged()
 	return r
 }
 
@@ -55,24 +53,20 @@ func (m *Machine) Accept(now visit.Instant, r Ready) {
 	for _, l := range r.Lists {
 		m.visitors[l.Visitor].machine.AcceptList(now, l.List)
 	}
-	switch {
-	case r.Epoch != nil:
-		m.openUp(r.Epoch)
-	case r.Commit != nil && m.open == nil:
-		m.openUp(&Epoch{Number: m.epochs + 1})
-		m.open.totals = *r.Commit.Totals
-		m.open.commit, m.open.given = r.Commit, true
-	case r.Commit != nil:
+	if r.Epoch != nil {
+		m.openUp(now, r.Epoch)
+	}
+	if r.Commit != nil {
 		m.open.given = true
 	}
 }
 
-func (m *Machine) openUp(e *Epoch) {
+func (m *Machine) openUp(now visit.Instant, e *Epoch) {
 	invariants.Assert(m.open == nil, "an epoch was accepted while another is open")
 	m.epochs = e.Number
 	m.open = &openEpoch{epoch: e}
 	for _, v := range m.visitors {
-		v.machine.EpochOpened()
+		v.machine.EpochOpened(now)
 	}
 }
 
@@ -93,7 +87,8 @@ func (r *Ready) wake(at time.Duration) {
 	}
 }
 
-// nextEpoch is the epoch to run now, if there is anything to process.
+// nextEpoch is the epoch to run now. It is empty when there is nothing to
+// process but something to store.
 func (m *Machine) nextEpoch(now visit.Instant, r *Ready) *Epoch {
 	e := &Epoch{Number: m.epochs + 1}
 	if m.source.id != "" && !m.heldBack(m.source.id) {
@@ -101,7 +96,7 @@ func (m *Machine) nextEpoch(now visit.Instant, r *Ready) *Epoch {
 	}
 	e.Messages = m.inbox.nextSpans(m.laneOpen, m.params.MaxRows, m.params.MaxBytes)
 	e.Visits = m.nextVisits(now, e.Inputs() > 0, r)
-	if e.Inputs() == 0 && len(e.Visits) == 0 {
+	if e.empty() && !m.due(now, r) && !m.done() {
 		return nil
 	}
 	for _, in := range m.inputs {
@@ -131,11 +126,12 @@ func (m *Machine) nextVisits(now visit.Instant, beside bool, r *Ready) []Visits 
 	var open []int
 	due := beside
 	for i, v := range m.visitors {
-		if !v.ready || m.heldBack(v.stream) {
+		at, ready := v.machine.ReadyAt(now, m.params.MaxRows)
+		if !ready || m.heldBack(v.stream) {
 			continue
 		}
 		open = append(open, i)
-		if at := v.dueAt(m.params.MaxRows); at <= now.Mono {
+		if at <= now.Mono {
 			due = true
 		} else {
 			r.wake(at)
@@ -147,7 +143,7 @@ func (m *Machine) nextVisits(now visit.Instant, beside bool, r *Ready) []Visits 
 	var out []Visits
 	for _, i := range open {
 		n := max(1, m.params.MaxRows/len(open))
-		if visits := m.visitors[i].machine.NextVisits(nil, n); len(visits) > 0 {
+		if visits := m.visitors[i].machine.NextVisits(now, nil, n); len(visits) > 0 {
 			out = append(out, Visits{i, visits})
 		}
 	}
@@ -169,9 +165,10 @@ func (m *Machine) laneOpen(id store.PartitionID) bool {
 	})
 }
 
-// nextCommit is a commit without inputs: coverage that has waited long enough
-// (KV-10, KV-12), a report that consumers wait for, or the end of the partition.
-func (m *Machine) nextCommit(now visit.Instant, r *Ready) *store.Commit {
+// due tells that something is to be stored though there is no input: coverage
+// that has waited long enough (KV-10, KV-12), or a report that consumers wait
+// for.
+func (m *Machine) due(now visit.Instant, r *Ready) bool {
 	due := m.reportDue(now, r)
 	for _, v := range m.visitors {
 		if at, ok := v.machine.StoreBy(); ok && at <= now.Mono {
@@ -180,17 +177,7 @@ func (m *Machine) nextCommit(now visit.Instant, r *Ready) *store.Commit {
 			r.wake(at)
 		}
 	}
-	if !due && !m.done() {
-		return nil
-	}
-	c := m.newCommit()
-	totals := cloneTotals(m.totals)
-	totals.Epochs++
-	m.addVisitors(c, &totals)
-	c.Totals = &totals
-	c.Done = m.done()
-	c.Report = m.nextReport()
-	return c
+	return due
 }
 
 func (m *Machine) reportDue(now visit.Instant, r *Ready) bool {
@@ -215,9 +202,15 @@ func (m *Machine) newCommit() *store.Commit {
 
 func (m *Machine) addVisitors(c *store.Commit, totals *store.Totals) {
 	for _, v := range m.visitors {
+		if c.Report != nil && v.watermark != store.NoTime {
+			v.machine.AnnounceWatermark(v.watermark)
+		}
 		d := v.machine.Delta()
+		if c.Done {
+			d = v.machine.Retire()
+		}
 		c.Visitors = append(c.Visitors, v.rows(d)...)
-		totals.Passes += uint64(d.Passes)
+		totals.Passes += v.newPasses()
 	}
 }
 
@@ -241,10 +234,11 @@ func (m *Machine) processed(now visit.Instant, p Processed) {
 	c := m.newCommit()
 	c.Taken = o.takes
 	c.Produced = m.number(p.Rows)
-	m.addVisitors(c, &o.totals)
-	c.Totals = &o.totals
+	c.Done = o.epoch.empty() && m.done()
 	m.refreshSource()
 	c.Report = m.nextReport()
+	m.addVisitors(c, &o.totals)
+	c.Totals = &o.totals
 	o.commit = c
 }
 
@@ -284,6 +278,7 @@ func (m *Machine) committed(now visit.Instant, e Committed) {
 	m.open = nil
 	m.finished = o.commit.Done
 	for _, v := range m.visitors {
+		v.counted = v.lastPass()
 		v.machine.EpochCommitted(now)
 		for _, k := range e.Written {
 			v.machine.Touch(k)

@@ -84,7 +84,7 @@ func (m *Machine) Step(now visit.Instant, e Event) {
 	case Reconfigured:
 		m.reconfigure(now, e.Params)
 	case Draining:
-		m.drain()
+		m.drain(now)
 	case Blocked:
 		for i := range m.outputs {
 			m.outputs[i].blocked = e.Outputs[i]
@@ -156,16 +156,18 @@ func (m *Machine) reconfigure(now visit.Instant, p Params) {
 	m.inbox.limit = p.HoldBytes
 	for i, v := range m.visitors {
 		if p.Visitors != nil {
-			v.machine.Reconfigure(now, p.Visitors[i])
+			if err := v.machine.Reconfigure(now, p.Visitors[i]); err != nil {
+				invariants.Assert(false, err.Error()) // checked before it got here (KV-50)
+			}
 		}
 	}
 }
 
-func (m *Machine) drain() {
+func (m *Machine) drain(now visit.Instant) {
 	m.draining = true
 	m.source.drain()
 	for _, v := range m.visitors {
-		v.machine.Drain(true)
+		v.machine.Drain(now, true)
 	}
 }
 
@@ -181,16 +183,15 @@ func (m *Machine) settle(now visit.Instant) {
 	}
 	for _, v := range m.visitors {
 		v.machine.UpstreamCompleted(now, m.completed(v.upstream))
-		v.settle(now)
 	}
-	m.refreshOutputs(now.Wall)
+	m.refreshOutputs(now)
 }
 
 // completed tells whether all the streams are completed and everything of them
 // is committed (KV-33).
 func (m *Machine) completed(streams []string) bool {
 	return !slices.ContainsFunc(streams, func(id string) bool {
-		state, _ := m.parent(id, 0)
+		state, _ := m.parent(id, visit.Instant{})
 		return state != store.Finished
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/rondo-flow/rondo/store"
+	"github.com/rondo-flow/rondo/visit"
 )
 
 // outputState is what consumers are told of an output stream.
@@ -42,12 +43,12 @@ func (o *outputState) restore(r *store.Report) {
 
 // refreshOutputs derives state and watermark of each output from its parents
 // (reference-system: completion). It is called when no epoch is open.
-func (m *Machine) refreshOutputs(wall int64) {
+func (m *Machine) refreshOutputs(now visit.Instant) {
 	for i := range m.outputs {
 		o := &m.outputs[i]
 		state, watermark := store.Finished, int64(1<<63-1)
 		for _, parent := range o.Parents {
-			s, w := m.parent(parent, wall)
+			s, w := m.parent(parent, now)
 			state = min(state, s)
 			if s != store.Finished {
 				watermark = min(watermark, w)
@@ -60,7 +61,7 @@ func (m *Machine) refreshOutputs(wall int64) {
 	}
 }
 
-func (m *Machine) parent(stream string, wall int64) (store.StreamState, int64) {
+func (m *Machine) parent(stream string, now visit.Instant) (store.StreamState, int64) {
 	if stream == m.source.id {
 		return m.source.state(), m.source.watermark
 	}
@@ -71,7 +72,8 @@ func (m *Machine) parent(stream string, wall int64) (store.StreamState, int64) {
 	}
 	for _, v := range m.visitors {
 		if v.stream == stream {
-			return v.state(), v.machine.Watermark(wall)
+			v.watermark = v.machine.Watermark(now)
+			return v.state(), v.watermark
 		}
 	}
 	return store.Active, store.NoTime

@@ -41,7 +41,8 @@ type List struct {
 }
 
 // Epoch is what an epoch takes, in the order of processing. The driver may stop
-// between two inputs as its Budget says, and reports how far it got.
+// between two inputs as its Budget says, and reports how far it got. An epoch
+// without inputs only stores what waits to be stored.
 type Epoch struct {
 	// Number counts the epochs of the generation, from 1.
 	Number uint64
@@ -67,6 +68,8 @@ type Visits struct {
 	Visitor int
 	Visits  []visit.Visit
 }
+
+func (e *Epoch) empty() bool { return e.Inputs() == 0 && len(e.Visits) == 0 }
 
 // Inputs counts the messages and source rows of the epoch.
 func (e *Epoch) Inputs() int {

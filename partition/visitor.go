@@ -1,21 +1,19 @@
 package partition
 
 import (
-	"time"
-
 	"github.com/rondo-flow/rondo/store"
 	"github.com/rondo-flow/rondo/visit"
 )
 
-// visitor is a visit stream with what the partition adds: when its visits were
-// ready, so that an epoch of visits alone can wait for more (KV-32).
+// visitor is a visit stream with what the partition adds to it.
 type visitor struct {
 	stream   string
 	upstream []string
 	machine  *visit.Visitor
-	readyAt  time.Duration
-	ready    bool
-	draining bool
+	// counted is the last pass that is in the totals.
+	counted uint64
+	// watermark is what outputs that depend on the stream were derived from.
+	watermark int64
 }
 
 func newVisitor(v Visitor, rows []store.VisitorRow, now visit.Instant) *visitor {
@@ -31,29 +29,34 @@ func newVisitor(v Visitor, rows []store.VisitorRow, now visit.Instant) *visitor 
 			st.Buckets[r.Slot] = r.Value
 		}
 	}
-	return &visitor{
-		stream:   v.Config.Stream,
-		upstream: v.Upstream,
-		machine:  visit.New(v.Config, v.Params, st, now),
+	out := &visitor{
+		stream:    v.Config.Stream,
+		upstream:  v.Upstream,
+		machine:   visit.New(v.Config, v.Params, st, now),
+		watermark: store.NoTime,
 	}
+	out.counted = out.lastPass()
+	return out
 }
 
-func (v *visitor) settle(now visit.Instant) {
-	v.machine.Tick(now)
-	ready := v.machine.Buffered() > 0
-	if ready && !v.ready {
-		v.readyAt = now.Mono
+// lastPass is the number of the last pass that ended.
+func (v *visitor) lastPass() uint64 {
+	if s := v.machine.Summaries(); len(s) > 0 {
+		return s[len(s)-1].Pass
 	}
-	v.ready = ready
+	return 0
 }
 
-// dueAt is when an epoch of visits alone begins at the latest; full: when it
-// begins at once.
-func (v *visitor) dueAt(rows int) time.Duration {
-	if v.machine.Buffered() >= rows {
-		return v.readyAt
+// newPasses counts the passes that ended and are not in the totals. Summaries
+// and totals are stored in one transaction, so a pass that ended without it is
+// counted by the next job.
+func (v *visitor) newPasses() (n uint64) {
+	for _, s := range v.machine.Summaries() {
+		if s.Pass > v.counted {
+			n++
+		}
 	}
-	return v.readyAt + v.machine.VisitWait()
+	return n
 }
 
 func (v *visitor) state() store.StreamState {
