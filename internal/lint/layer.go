@@ -33,6 +33,7 @@ var layers = []layer{
 	{"connector/...", []string{"connector", "schema", "flow", "yson"}},
 	{"function", []string{"flow", "schema", "yson"}},
 	{"engine", []string{"partition", "visit", "store", "connector", "schema", "flow", "spec", "yson"}},
+	{"flowtest", []string{"flow", "schema", "yson"}},
 	{"cmd/...", []string{"engine", "spec", "store", "store/pebblestore", "connector", "connector/...", "function", "flow", "schema", "yson", "cmd/..."}},
 	{"examples/...", []string{"engine", "spec", "store", "store/pebblestore", "connector", "connector/...", "function", "flow", "schema", "yson"}},
 	{invariantsPkg, nil},

@@ -21,7 +21,7 @@ var homes = []home{
 	{"github.com/cockroachdb/pebble/v2", []string{"store/pebblestore", "internal/bench"}},
 	{"github.com/dgryski/go-farm", []string{"schema"}},
 	{"github.com/fxamacker/cbor/v2", []string{"flow"}},
-	{"github.com/goccy/go-yaml", []string{"spec"}},
+	{"github.com/goccy/go-yaml", []string{"yson"}},
 	{"github.com/rogpeppe/go-internal", nil},
 	{"github.com/vbauerster/mpb/v8", []string{"cmd/..."}},
 	{"go.uber.org/goleak", nil},
@@ -34,7 +34,7 @@ var homes = []home{
 
 // testPackages are packages whose work is testing; they may import what tests
 // may.
-var testPackages = []string{"store/storetest"}
+var testPackages = []string{"flowtest", "store/storetest"}
 
 // checkModules keeps each outside module, and package testing, where it
 // belongs.
