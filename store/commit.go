@@ -1,10 +1,11 @@
 package store
 
 // Commit is one epoch of one partition: everything in it becomes durable
-// together or not at all.
+// together or not at all. The store keeps nothing of it.
 type Commit struct {
-	Partition   PartitionID
-	Generation  Generation
+	Partition  PartitionID
+	Generation Generation
+	// Computation is the partition's.
 	Computation string
 	// Routing holds the layout versions that the epoch's rows were routed by;
 	// a different stored one is ErrConflict (D-12).
@@ -13,8 +14,11 @@ type Commit struct {
 	States []StateWrite
 	// Visitors are rows of the partition's visit streams.
 	Visitors []VisitorRow
-	// Taken are inbox rows of this partition, Produced are rows for others.
-	Taken    []InboxTake
+	// Taken are inbox rows of this partition, each named once.
+	Taken []InboxTake
+	// Produced are rows for others and itself, by this partition and
+	// generation, in order of their numbers, which go on from those of the
+	// generation's earlier commits (D-7).
 	Produced []InboxRow
 	// The rest is left as it is when nil.
 	Report           *Report

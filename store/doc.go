@@ -24,10 +24,10 @@
 //
 // A state key is an encoded key of the computation (schema.AppendKey). Keys of
 // one computation are never proper prefixes of each other; their byte order is
-// their value order. A list's bounds are prefixes of keys.
+// their value order. A list's bounds are prefixes of keys, or whole keys.
 //
 // # Errors
 //
 // Errors carry a class, asked for with errors.Is; the class says what to do.
-// See ErrUnavailable, ErrFenced, ErrConflict, ErrCorrupt.
+// See the classes. What a caller gets wrong has no class: Commit.Validate.
 package store

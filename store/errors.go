@@ -3,10 +3,11 @@ package store
 import "errors"
 
 // The classes of store errors. Implementations wrap them; callers ask with
-// errors.Is and do what the class says.
+// errors.Is and do what the class says. An error without a class is a defect of
+// the caller, and nothing was changed.
 var (
-	// ErrUnavailable: the store cannot be reached or is out of room. Retry
-	// later; for a commit it also means that nothing was changed.
+	// ErrUnavailable: the store cannot be reached, is closed or is out of room.
+	// Retry later; for a commit it also means that nothing was changed.
 	ErrUnavailable = errors.New("store unavailable")
 	// ErrUnknownOutcome: the commit was sent, and whether it took effect is not
 	// known. Never repeat it: restart the job and read what is true (D-3).

@@ -70,9 +70,11 @@ type InboxRow struct {
 }
 
 // InboxRequest asks for rows beyond After, at most MaxBytes of payload from
-// each lane (at least one row of a lane that has any).
+// each lane (at least one row of a lane that has any; zero means no limit).
 type InboxRequest struct {
-	Target   PartitionID
+	Target PartitionID
+	// After holds at most one position for a lane; a lane without one is read
+	// from its front.
 	After    []LanePlace
 	MaxBytes int
 }
@@ -86,21 +88,22 @@ type LanePlace struct {
 // InboxAnswer holds rows ordered by lane and place.
 type InboxAnswer struct {
 	Rows []InboxRow
-	// End: the read reached the end of every lane.
+	// End: the read reached the end of every lane, so that there is no row
+	// beyond the positions asked for that is not in Rows.
 	End bool
 }
 
-// InboxSize says what waits for a partition: rows of messages and bytes of
-// payload.
+// InboxSize says what waits for a partition: messages that are not consumed,
+// and the payload bytes of the rows that hold them.
 type InboxSize struct {
 	Target   PartitionID
 	Messages int
 	Bytes    int
 }
 
-// InboxTake removes an inbox row, or moves its consumed prefix on. The commit
-// fails whole with ErrConflict if the row is not there with the prefix From
-// (D-9).
+// InboxTake removes an inbox row, or moves its consumed prefix on from From to
+// To, a larger one. The commit fails whole with ErrConflict if the row is not
+// there with the prefix From (D-9).
 type InboxTake struct {
 	Key      InboxKey
 	From, To int

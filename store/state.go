@@ -3,7 +3,8 @@ package store
 import "context"
 
 // States reads the internal states of computations. A state is one row: an
-// opaque, non-empty value under (computation, key, name).
+// opaque, non-empty value under (computation, key, name). A name is not empty
+// and has no zero byte. A computation that the store does not know has no rows.
 type States interface {
 	// GetStates returns, for each key in the order given, all its rows ordered
 	// by name; a key without rows has none. Duplicate keys are allowed.
@@ -27,9 +28,12 @@ type ListRequest struct {
 	Lower, Upper string
 	// Names restricts which rows count; nil means all.
 	Names []string
-	// MaxRows limits the rows returned, MaxBytes their bytes (at least one key
-	// is returned whatever its size), MaxWork the rows and tombstones passed
-	// over. Zero means no limit.
+	// MaxRows limits the rows returned; it may cut a key (see ListAnswer), and
+	// one that has as many rows alone stalls the list (KV-21).
+	// MaxBytes limits their bytes and never cuts a key: the first key is
+	// returned whatever its size, a later one only if it fits whole.
+	// MaxWork limits the rows and tombstones passed over, returned or not; the
+	// answer gets beyond at least one key. Zero means no limit.
 	MaxRows, MaxBytes, MaxWork int
 }
 
@@ -41,6 +45,10 @@ type ListAnswer struct {
 	// matching key below CompleteTo is, with all its rows, and nothing is known
 	// of the rest. Keys at or beyond CompleteTo are not part of the answer's
 	// covered range and may lack rows.
+	//
+	// An answer with Rows == MaxRows is never Complete: its CompleteTo is its
+	// last key, whatever follows. One cut by MaxBytes or MaxWork has no keys at
+	// or beyond CompleteTo, which is above the first key passed.
 	Complete   bool
 	CompleteTo string
 	// Rows and Bytes count what is returned.
@@ -55,7 +63,8 @@ type ListedKey struct {
 	Bytes int
 }
 
-// StateWrite sets one state, or deletes it when Value is empty.
+// StateWrite sets one state, or deletes it when Value is empty. The store does
+// not keep Value.
 type StateWrite struct {
 	Key   string
 	Name  string

@@ -9,18 +9,22 @@ type Store interface {
 	Inbox
 	Committer
 	Catalog
-	// Close releases the store. No other call may be in progress.
+	// Close waits for the calls in progress and releases the store. Later calls
+	// fail with ErrUnavailable; a second Close does nothing.
 	Close() error
 }
 
 // Committer applies the epochs of partitions.
 type Committer interface {
 	// Commit applies c whole or not at all, and returns when it is durable.
-	// Errors: ErrFenced, ErrConflict, ErrUnavailable, ErrUnknownOutcome,
-	// ErrCorrupt.
+	// Errors: ErrFenced (also for a partition that does not exist),
+	// ErrConflict, ErrUnavailable, ErrUnknownOutcome, ErrCorrupt; one without a
+	// class means that c is not valid (Commit.Validate). A ctx that ends before
+	// the commit was sent is ErrUnavailable; later it has no effect.
 	Commit(ctx context.Context, c *Commit) error
 	// RaiseGeneration gives the partition a new generation (guarantee 3) and
-	// returns everything a job needs to start.
+	// returns everything a job needs to start. A Completed partition gets one
+	// too and stays Completed. ErrFenced: there is no such partition.
 	RaiseGeneration(ctx context.Context, id PartitionID) (*Job, error)
 }
 
@@ -35,7 +39,9 @@ type Catalog interface {
 	Partitions(ctx context.Context) ([]Partition, error)
 	// CreatePartitions gives each partition an id and stores all of them, with
 	// their routing, in one transaction. Targets of routing are given by
-	// computation, so that partitions may be created together.
+	// computation, so that partitions may be created together. A new partition
+	// is Executing and has no generation: whatever ps says of its id, state and
+	// generation is ignored.
 	CreatePartitions(ctx context.Context, ps []Partition) ([]Partition, error)
 	// Reports returns the last report of every partition that has one,
 	// ordered by partition (D-15).
