@@ -33,11 +33,17 @@ func Decode(n *Node, path string, dst any) Problems {
 	return d.Problems
 }
 
-// Decoder is [Decode] that also notes names which are known but mean nothing.
+// Decoder is [Decode] that also notes names which are known but mean nothing,
+// and that can be taught types of other packages.
 type Decoder struct {
 	Problems Problems
 	Ignored  []string // paths, in the order of the text
+	Types    map[reflect.Type]TypeDecoder
 }
+
+// TypeDecoder makes a value of the type it is registered for in a [Decoder]; a
+// nil result leaves the field as it is.
+type TypeDecoder func(n *Node, path string) (any, Problems)
 
 // Decode decodes n into dst and adds to the Problems and Ignored found so far.
 // It reports whether it found no problem.
@@ -66,6 +72,10 @@ func (d *Decoder) into(n *Node, path string, v reflect.Value, lim limits) {
 	if !n.IsSet() {
 		return
 	}
+	if decode, ok := d.Types[v.Type()]; ok {
+		d.foreign(decode, n, path, v)
+		return
+	}
 	if v.Kind() == reflect.Pointer {
 		target := newElement(v.Type().Elem())
 		d.into(n, path, target, lim)
@@ -84,6 +94,14 @@ func (d *Decoder) into(n *Node, path string, v reflect.Value, lim limits) {
 		return
 	}
 	d.byKind(n, path, v, lim)
+}
+
+func (d *Decoder) foreign(decode TypeDecoder, n *Node, path string, v reflect.Value) {
+	value, problems := decode(n, path)
+	d.Problems = append(d.Problems, problems...)
+	if value != nil {
+		v.Set(reflect.ValueOf(value))
+	}
 }
 
 func (d *Decoder) byKind(n *Node, path string, v reflect.Value, lim limits) {

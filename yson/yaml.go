@@ -311,4 +311,3 @@ func yamlName(n ast.Node) string {
 	}
 	return ""
 }
-

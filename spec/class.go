@@ -1,0 +1,98 @@
+package spec
+
+import (
+	"fmt"
+
+	"github.com/rondo-flow/rondo/yson"
+)
+
+// Class is the kind of a computation.
+type Class uint8
+
+// The classes. The companion forms run their functions in a companion process.
+const (
+	Transform Class = iota + 1
+	SwiftMap
+	SourceFunction
+	TransformSource
+	Passthrough
+	SwiftPassthrough
+	SourcePassthrough
+	CompanionTransform
+	CompanionSwiftMap
+	CompanionSource
+	CompanionTransformSource
+
+	classCount
+)
+
+// classInfo is what the rest of the package knows about a class.
+type classInfo struct {
+	name, long string
+	source     bool // reads source streams, and no inputs, timers, visits
+	function   bool // runs a processing function
+	companion  bool
+}
+
+const classPrefix = "NYT::NFlow::"
+
+var classInfos = [classCount]classInfo{
+	Transform:                {name: "transform", long: "TProcessFunctionComputation", function: true},
+	SwiftMap:                 {name: "swift_map", long: "TProcessFunctionSwiftMapComputation", function: true},
+	SourceFunction:           {name: "source", long: "TProcessFunctionSourceComputation", source: true, function: true},
+	TransformSource:          {name: "transform_source", long: "TProcessFunctionTransformOrderedSourceComputation", source: true, function: true},
+	Passthrough:              {name: "passthrough", long: "TPassthroughComputation"},
+	SwiftPassthrough:         {name: "swift_passthrough", long: "TSwiftPassthroughComputation"},
+	SourcePassthrough:        {name: "source_passthrough", long: "TSwiftPassthroughOrderedSourceComputation", source: true},
+	CompanionTransform:       {name: "companion_transform", long: "NCompanion::TTransformCompanionComputation", companion: true},
+	CompanionSwiftMap:        {name: "companion_swift_map", long: "NCompanion::TSwiftMapCompanionComputation", companion: true},
+	CompanionSource:          {name: "companion_source", long: "NCompanion::TSwiftOrderedSourceCompanionComputation", source: true, companion: true},
+	CompanionTransformSource: {name: "companion_transform_source", long: "NCompanion::TTransformOrderedSourceCompanionComputation", source: true, companion: true},
+}
+
+// ParseClass returns the class with the given name, of either kind: transform
+// or NYT::NFlow::TProcessFunctionComputation.
+func ParseClass(name string) (Class, error) {
+	var known []string
+	for c := Transform; c < classCount; c++ {
+		info := classInfos[c]
+		if name == info.name || name == classPrefix+info.long {
+			return c, nil
+		}
+		known = append(known, info.name, classPrefix+info.long)
+	}
+	if near := yson.Suggest(name, known); near != "" {
+		return 0, fmt.Errorf("unknown computation class %q: did you mean %s?", name, near)
+	}
+	return 0, fmt.Errorf("unknown computation class %q: use transform, swift_map, source, transform_source, passthrough, "+
+		"swift_passthrough, source_passthrough, or companion_ before one of the first four", name)
+}
+
+// String returns the short name.
+func (c Class) String() string {
+	if c == 0 || c >= classCount {
+		return "unknown"
+	}
+	return classInfos[c].name
+}
+
+// IsSource reports whether the class reads source streams.
+func (c Class) IsSource() bool { return classInfos[c%classCount].source }
+
+// IsCompanion reports whether the class runs in a companion.
+func (c Class) IsCompanion() bool { return classInfos[c%classCount].companion }
+
+// RunsFunction reports whether the class runs a processing function of this
+// process.
+func (c Class) RunsFunction() bool { return classInfos[c%classCount].function }
+
+// IsTransform reports whether the class keeps its output durably between
+// computations and may have visits that emit: transform and its companion form.
+func (c Class) IsTransform() bool { return c == Transform || c == CompanionTransform }
+
+// IsSwiftMap reports whether the class is swift_map or its companion form.
+func (c Class) IsSwiftMap() bool { return c == SwiftMap || c == CompanionSwiftMap }
+
+// HasKeyedState reports whether functions of the class have state by key, and
+// thus may have visit and timer streams.
+func (c Class) HasKeyedState() bool { return c.IsTransform() || c.IsSwiftMap() }

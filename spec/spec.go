@@ -1,0 +1,78 @@
+package spec
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/rondo-flow/rondo/schema"
+	"github.com/rondo-flow/rondo/yson"
+)
+
+// Spec is a validated pipeline specification. It is not changed after [Parse].
+type Spec struct {
+	Name     string // of the pipeline: letters, digits and "_.-"
+	Path     string // of the file, as given; sources' paths are relative to its folder
+	Pipeline Pipeline
+	Dynamic  Dynamic
+
+	Notes   []string // warnings for the user, one line each
+	Ignored []string // paths of fields that are accepted and have no effect
+
+	// StaticText and DynamicText are the canonical YSON of the spec and
+	// dynamic_spec as given: what is stored, and compared to see a change.
+	StaticText, DynamicText string
+}
+
+// Pipeline is the static part: the graph.
+type Pipeline struct {
+	Streams      map[string]*Stream      `yson:"streams"`
+	Computations map[string]*Computation `yson:"computations"`
+	Resources    map[string]*Resource    `yson:"resources"`
+
+	_ struct{} `yson:"validate_binary_version|binary_version|validate_binary_checksum|binary_checksum,ignored"`
+}
+
+// Stream is a named flow of rows between computations.
+type Stream struct {
+	ID     string
+	Schema *schema.Schema `yson:"schema,required"` // unsorted, no expressions
+
+	_ struct{} `yson:"class_name|migration_function,ignored"`
+}
+
+// Resource is something functions need that workers load for them.
+type Resource struct {
+	ClassName            string                `yson:"resource_class_name,required"`
+	Parameters           *yson.Node            `yson:"parameters"`
+	Dependencies         map[string]*yson.Node `yson:"dependencies"`
+	RequiredCapabilities map[string]int        `yson:"required_capabilities"`
+	PreloadRequired      bool                  `yson:"preload_required"`
+	AlwaysOn             bool                  `yson:"always_on"`
+}
+
+// ComputationIDs returns the ids of the computations in order.
+func (p *Pipeline) ComputationIDs() []string { return slices.Sorted(maps.Keys(p.Computations)) }
+
+// StreamIDs returns the ids of the streams in order.
+func (p *Pipeline) StreamIDs() []string { return slices.Sorted(maps.Keys(p.Streams)) }
+
+// Producer returns the computation that writes the stream, nil if there is none.
+func (p *Pipeline) Producer(stream string) *Computation {
+	for _, id := range p.ComputationIDs() {
+		if slices.Contains(p.Computations[id].Outputs, stream) {
+			return p.Computations[id]
+		}
+	}
+	return nil
+}
+
+// Consumers returns the computations that read the stream, ordered by id.
+func (p *Pipeline) Consumers(stream string) []*Computation {
+	var all []*Computation
+	for _, id := range p.ComputationIDs() {
+		if slices.Contains(p.Computations[id].Inputs, stream) {
+			all = append(all, p.Computations[id])
+		}
+	}
+	return all
+}
