@@ -26,7 +26,7 @@ type ListRequest struct {
 	// Lower is inclusive, Upper exclusive; an empty Lower is the lowest key and
 	// an empty Upper is open.
 	Lower, Upper string
-	// Names restricts which rows count; nil means all.
+	// Names restricts which rows count; empty means all (KV-1).
 	Names []string
 	// MaxRows limits the rows returned; it may cut a key (see ListAnswer), and
 	// one that has as many rows alone stalls the list (KV-21).

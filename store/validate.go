@@ -134,3 +134,16 @@ func (r Route) check(stored []Route) error {
 	}
 	return fmt.Errorf("rows for %s were routed by layout %d, it has none: %w", r.Computation, r.Layout, ErrConflict)
 }
+
+// Validate checks a partition that is to be created.
+func (p *Partition) Validate() error {
+	switch {
+	case p.Computation == "":
+		return errors.New("a new partition has no computation")
+	case p.Kind < RangePartition || p.Kind > SinkPartition:
+		return fmt.Errorf("a new partition of %s has the unknown kind %d", p.Computation, p.Kind)
+	case p.Kind == RangePartition && !p.Open && p.Lower > p.Upper:
+		return fmt.Errorf("a new partition of %s has its bounds reversed: %d, %d", p.Computation, p.Lower, p.Upper)
+	}
+	return nil
+}
