@@ -11,17 +11,17 @@ type Class uint8
 
 // The classes. The companion forms run their functions in a companion process.
 const (
-	Transform Class = iota + 1
-	SwiftMap
-	SourceFunction
-	TransformSource
-	Passthrough
-	SwiftPassthrough
-	SourcePassthrough
-	CompanionTransform
-	CompanionSwiftMap
-	CompanionSource
-	CompanionTransformSource
+	ClassTransform Class = iota + 1
+	ClassSwiftMap
+	ClassSource
+	ClassTransformSource
+	ClassPassthrough
+	ClassSwiftPassthrough
+	ClassSourcePassthrough
+	ClassCompanionTransform
+	ClassCompanionSwiftMap
+	ClassCompanionSource
+	ClassCompanionTransformSource
 
 	classCount
 )
@@ -37,24 +37,24 @@ type classInfo struct {
 const classPrefix = "NYT::NFlow::"
 
 var classInfos = [classCount]classInfo{
-	Transform:                {name: "transform", long: "TProcessFunctionComputation", function: true},
-	SwiftMap:                 {name: "swift_map", long: "TProcessFunctionSwiftMapComputation", function: true},
-	SourceFunction:           {name: "source", long: "TProcessFunctionSourceComputation", source: true, function: true},
-	TransformSource:          {name: "transform_source", long: "TProcessFunctionTransformOrderedSourceComputation", source: true, function: true},
-	Passthrough:              {name: "passthrough", long: "TPassthroughComputation"},
-	SwiftPassthrough:         {name: "swift_passthrough", long: "TSwiftPassthroughComputation"},
-	SourcePassthrough:        {name: "source_passthrough", long: "TSwiftPassthroughOrderedSourceComputation", source: true},
-	CompanionTransform:       {name: "companion_transform", long: "NCompanion::TTransformCompanionComputation", companion: true},
-	CompanionSwiftMap:        {name: "companion_swift_map", long: "NCompanion::TSwiftMapCompanionComputation", companion: true},
-	CompanionSource:          {name: "companion_source", long: "NCompanion::TSwiftOrderedSourceCompanionComputation", source: true, companion: true},
-	CompanionTransformSource: {name: "companion_transform_source", long: "NCompanion::TTransformOrderedSourceCompanionComputation", source: true, companion: true},
+	ClassTransform:                {name: "transform", long: "TProcessFunctionComputation", function: true},
+	ClassSwiftMap:                 {name: "swift_map", long: "TProcessFunctionSwiftMapComputation", function: true},
+	ClassSource:                   {name: "source", long: "TProcessFunctionSourceComputation", source: true, function: true},
+	ClassTransformSource:          {name: "transform_source", long: "TProcessFunctionTransformOrderedSourceComputation", source: true, function: true},
+	ClassPassthrough:              {name: "passthrough", long: "TPassthroughComputation"},
+	ClassSwiftPassthrough:         {name: "swift_passthrough", long: "TSwiftPassthroughComputation"},
+	ClassSourcePassthrough:        {name: "source_passthrough", long: "TSwiftPassthroughOrderedSourceComputation", source: true},
+	ClassCompanionTransform:       {name: "companion_transform", long: "NCompanion::TTransformCompanionComputation", companion: true},
+	ClassCompanionSwiftMap:        {name: "companion_swift_map", long: "NCompanion::TSwiftMapCompanionComputation", companion: true},
+	ClassCompanionSource:          {name: "companion_source", long: "NCompanion::TSwiftOrderedSourceCompanionComputation", source: true, companion: true},
+	ClassCompanionTransformSource: {name: "companion_transform_source", long: "NCompanion::TTransformOrderedSourceCompanionComputation", source: true, companion: true},
 }
 
 // ParseClass returns the class with the given name, of either kind: transform
 // or NYT::NFlow::TProcessFunctionComputation.
 func ParseClass(name string) (Class, error) {
 	var known []string
-	for c := Transform; c < classCount; c++ {
+	for c := ClassTransform; c < classCount; c++ {
 		info := classInfos[c]
 		if name == info.name || name == classPrefix+info.long {
 			return c, nil
@@ -88,10 +88,10 @@ func (c Class) RunsFunction() bool { return classInfos[c%classCount].function }
 
 // IsTransform reports whether the class keeps its output durably between
 // computations and may have visits that emit: transform and its companion form.
-func (c Class) IsTransform() bool { return c == Transform || c == CompanionTransform }
+func (c Class) IsTransform() bool { return c == ClassTransform || c == ClassCompanionTransform }
 
 // IsSwiftMap reports whether the class is swift_map or its companion form.
-func (c Class) IsSwiftMap() bool { return c == SwiftMap || c == CompanionSwiftMap }
+func (c Class) IsSwiftMap() bool { return c == ClassSwiftMap || c == ClassCompanionSwiftMap }
 
 // HasKeyedState reports whether functions of the class have state by key, and
 // thus may have visit and timer streams.
