@@ -1,0 +1,98 @@
+package engine
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/rondo-flow/rondo/flow"
+	"github.com/rondo-flow/rondo/schema"
+	"github.com/rondo-flow/rondo/spec"
+)
+
+// assigner overwrites the event timestamp of a row of an output stream
+// (watermark_strategy.event_timestamp_assigner).
+type assigner func(row schema.Row, system flow.Time) (flow.Time, error)
+
+// newAssigner returns nil when no column is named.
+func newAssigner(a spec.Assigner, s *schema.Schema) (assigner, error) {
+	if a.Column == "" {
+		return nil, nil
+	}
+	i, ok := s.Index(a.Column)
+	if !ok {
+		return nil, fmt.Errorf("the stream has no column %q", a.Column)
+	}
+	parse, err := timeParser(a.Format, s.Columns()[i])
+	if err != nil {
+		return nil, err
+	}
+	return func(row schema.Row, system flow.Time) (flow.Time, error) {
+		t, err := parse(row[i])
+		if err != nil {
+			return 0, fmt.Errorf("event timestamp from column %s: %w", a.Column, err)
+		}
+		if a.LimitBySystemTimestamp {
+			t = min(t, system)
+		}
+		return t, nil
+	}, nil
+}
+
+// timeParser reads one of the named formats, or a Go time layout.
+func timeParser(format string, c schema.Column) (func(schema.Value) (flow.Time, error), error) {
+	kind := c.Type.Kind()
+	numeric := kind == schema.KindInt64 || kind == schema.KindUint64
+	switch {
+	case format == spec.FormatSeconds && numeric:
+		return integerTime(time.Second), nil
+	case format == spec.FormatMilliseconds && numeric:
+		return integerTime(time.Millisecond), nil
+	case format == spec.FormatSeconds || format == spec.FormatMilliseconds:
+		return nil, fmt.Errorf("format %s needs an integer column, %s is %s", format, c.Name, c.Type)
+	case kind != schema.KindString:
+		return nil, fmt.Errorf("format %s needs a string column, %s is %s", format, c.Name, c.Type)
+	case format == spec.FormatISO8601:
+		return textTime(time.RFC3339, "2006-01-02T15:04:05", "2006-01-02"), nil
+	case strings.Contains(format, "2006"):
+		return textTime(format), nil
+	default:
+		return nil, fmt.Errorf("unknown format %q: use seconds, milli_seconds, iso8601, or a Go time layout such as \"2006-01-02 15:04\"", format)
+	}
+}
+
+func integerTime(unit time.Duration) func(schema.Value) (flow.Time, error) {
+	limit := math.MaxInt64 / int64(unit)
+	return func(v schema.Value) (flow.Time, error) {
+		n := v.AsInt64()
+		unsigned := v.Kind() == schema.KindUint64
+		if v.IsNull() || n > limit || n < -limit || unsigned && n < 0 {
+			return 0, fmt.Errorf("%s is not a time within the range of nanoseconds", v)
+		}
+		return flow.Time(n * int64(unit)), nil
+	}
+}
+
+// textTime tries the layouts in turn. Times without a zone are UTC.
+func textTime(layouts ...string) func(schema.Value) (flow.Time, error) {
+	return func(v schema.Value) (flow.Time, error) {
+		if v.IsNull() {
+			return 0, fmt.Errorf("null is not a time")
+		}
+		var first error
+		for _, layout := range layouts {
+			t, err := time.Parse(layout, v.AsString())
+			if err == nil && (t.Year() < 1678 || t.Year() > 2261) {
+				err = fmt.Errorf("%s is outside the range of nanoseconds", v)
+			}
+			if err == nil {
+				return flow.Time(t.UnixNano()), nil
+			}
+			if first == nil {
+				first = err
+			}
+		}
+		return 0, first
+	}
+}

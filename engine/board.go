@@ -1,0 +1,90 @@
+package engine
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/rondo-flow/rondo/partition"
+	"github.com/rondo-flow/rondo/store"
+)
+
+// Phase says what a partition's job is doing.
+type Phase string
+
+// The phases of a partition.
+const (
+	Starting  Phase = "starting"
+	Working   Phase = "working"
+	BackedOff Phase = "backing off"
+	Paused    Phase = "paused"
+	Done      Phase = "completed"
+)
+
+// PartitionStatus is what is shown of one partition.
+type PartitionStatus struct {
+	ID          store.PartitionID
+	Computation string
+	Kind        store.Kind
+	Phase       Phase
+	// Restarts counts the jobs that failed in this run; Error is what the last
+	// one failed of, until a good epoch (D-24).
+	Restarts int
+	Error    string
+	// Status is the machine's, as of its last report.
+	partition.Status
+	// Busy is the key of a handler call that has run for BusyFor, if that is long
+	// (D-23).
+	Busy    string
+	BusyFor time.Duration
+}
+
+// board is where one partition's supervisor and job write what others read.
+type board struct {
+	mu      sync.Mutex
+	status  PartitionStatus
+	drained bool
+	busy    *busy
+}
+
+func newBoard(p store.Partition) *board {
+	return &board{status: PartitionStatus{ID: p.ID, Computation: p.Computation, Kind: p.Kind, Phase: Starting}}
+}
+
+func (b *board) update(f func(*PartitionStatus)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	f(&b.status)
+}
+
+// setDrained tells whether that is news.
+func (b *board) setDrained(on bool) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	news := on && !b.drained
+	b.drained = on
+	return news
+}
+
+// quiet tells that nothing more comes from the partition in this run.
+func (b *board) quiet() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.drained || b.status.Phase == Done
+}
+
+func (b *board) read(now time.Duration) PartitionStatus {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.status
+	s.Visitors = slices.Clone(s.Visitors)
+	if b.busy != nil {
+		if key, spent, ok := b.busy.longest(now, longCall); ok {
+			s.Busy, s.BusyFor = key.String(), spent
+		}
+	}
+	return s
+}
+
+// longCall is how long a handler call may take before it shows (D-23).
+const longCall = 30 * time.Second

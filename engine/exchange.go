@@ -1,0 +1,177 @@
+package engine
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/rondo-flow/rondo/partition"
+	"github.com/rondo-flow/rondo/store"
+)
+
+// exchange hands over what committed epochs produced, in memory, and knows how
+// full each partition's inbox is. Everything in it is a cache of the store: a
+// hand-over that is dropped is read from there (D-10).
+type exchange struct {
+	mu    sync.Mutex
+	boxes map[store.PartitionID]*mailbox
+	sizes map[store.PartitionID]*inboxSize
+}
+
+// inboxSize is what waits for a partition, committed and not consumed (D-18).
+type inboxSize struct {
+	messages, bytes          atomic.Int64
+	messageLimit, bytesLimit int64
+}
+
+func newExchange() *exchange {
+	return &exchange{boxes: map[store.PartitionID]*mailbox{}, sizes: map[store.PartitionID]*inboxSize{}}
+}
+
+// limit sets how much may wait for a partition. It is called before jobs start.
+func (x *exchange) limit(id store.PartitionID, messages, bytes int64) {
+	x.sizes[id] = &inboxSize{messageLimit: messages, bytesLimit: bytes}
+}
+
+// full tells whether producers must stop admitting what leads to the partition.
+func (x *exchange) full(id store.PartitionID) bool { return x.sizes[id].full() }
+
+func (s *inboxSize) full() bool {
+	return s.messages.Load() >= s.messageLimit || s.bytes.Load() >= s.bytesLimit
+}
+
+// add notes rows that were committed for a partition.
+func (x *exchange) add(id store.PartitionID, messages, bytes int) {
+	s := x.sizes[id]
+	s.messages.Add(int64(messages))
+	s.bytes.Add(int64(bytes))
+}
+
+// release notes what a partition consumed, and wakes everybody when it is no
+// longer full.
+func (x *exchange) release(id store.PartitionID, messages, bytes int) {
+	s := x.sizes[id]
+	was := s.full()
+	s.messages.Add(-int64(messages))
+	s.bytes.Add(-int64(bytes))
+	if was && !s.full() {
+		x.wakeAll()
+	}
+}
+
+func (x *exchange) wakeAll() {
+	for _, b := range x.all() {
+		b.wake()
+	}
+}
+
+func (x *exchange) all() []*mailbox {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	out := make([]*mailbox, 0, len(x.boxes))
+	for _, b := range x.boxes {
+		out = append(out, b)
+	}
+	return out
+}
+
+// open gives a partition's new job its mailbox; what was meant for the former
+// job is gone. It is opened before the job reads its inbox, so that nothing
+// falls between.
+func (x *exchange) open(id store.PartitionID) *mailbox {
+	b := &mailbox{signal: make(chan struct{}, 1)}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.boxes[id] = b
+	return b
+}
+
+// close takes the mailbox of a job that ended out of use.
+func (x *exchange) close(id store.PartitionID, b *mailbox) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.boxes[id] == b {
+		delete(x.boxes, id)
+	}
+}
+
+// post hands over to a partition's present job, if it has one.
+func (x *exchange) post(id store.PartitionID, h partition.Handover) {
+	x.mu.Lock()
+	b := x.boxes[id]
+	x.mu.Unlock()
+	if b != nil {
+		b.post(h)
+	}
+}
+
+// The bounds of a mailbox; beyond them hand-overs are dropped.
+const (
+	mailboxItems = 4096
+	mailboxBytes = 8 << 20
+)
+
+// mailbox holds hand-overs for one job, bounded. Producers' jobs write it, its
+// own job takes everything at once.
+type mailbox struct {
+	signal chan struct{} // capacity 1: something is there, or may have changed
+
+	mu    sync.Mutex
+	items []partition.Handover
+	bytes int
+	lost  bool
+	// reports are those of the hand-overs that were lost, one a producer.
+	reports []store.Report
+}
+
+func (b *mailbox) wake() {
+	select {
+	case b.signal <- struct{}{}:
+	default:
+	}
+}
+
+func (b *mailbox) post(h partition.Handover) {
+	b.put(h)
+	b.wake()
+}
+
+func (b *mailbox) put(h partition.Handover) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.lost || len(b.items) >= mailboxItems || b.bytes >= mailboxBytes {
+		b.lose(h)
+		return
+	}
+	b.items = append(b.items, h)
+	if h.Row != nil {
+		b.bytes += len(h.Row.Payload)
+	}
+}
+
+// lose keeps the last report of each producer, so that what is held stays
+// bounded; the rows are in the store.
+func (b *mailbox) lose(h partition.Handover) {
+	b.lost = true
+	if h.Report == nil {
+		return
+	}
+	i := slices.IndexFunc(b.reports, func(r store.Report) bool { return r.Partition == h.Report.Partition })
+	if i < 0 {
+		b.reports = append(b.reports, *h.Report)
+		return
+	}
+	b.reports[i] = *h.Report
+}
+
+// take empties the mailbox: hand-overs in order, then what was lost after them.
+func (b *mailbox) take() (items []partition.Handover, lost *partition.HandoverLost) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	items, b.items, b.bytes = b.items, nil, 0
+	if b.lost {
+		lost = &partition.HandoverLost{Reports: b.reports}
+		b.lost, b.reports = false, nil
+	}
+	return items, lost
+}

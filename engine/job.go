@@ -1,0 +1,327 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/rondo-flow/rondo/partition"
+	"github.com/rondo-flow/rondo/store"
+	"github.com/rondo-flow/rondo/visit"
+)
+
+// job drives the machine of one partition for one generation. run is its
+// goroutine, and everything below run belongs to it.
+type job struct {
+	env     *environment
+	node    *node
+	board   *board
+	stored  *store.Job
+	machine *partition.Machine
+	proc    processor
+	source  *sourceReader // nil without a source
+	box     *mailbox
+	router  *router
+	busy    busy
+	// answers brings the results of lists; each visit stream has at most one
+	// under way, so it never blocks a sender.
+	answers  chan partition.Event
+	lists    sync.WaitGroup
+	blocked  []bool
+	drained  bool
+	reported time.Duration
+	result   result
+}
+
+// outcome is how a job ended without an error.
+type outcome uint8
+
+const (
+	completed outcome = iota + 1
+	paused
+)
+
+// start gives the partition a new generation and builds the job on what is
+// stored. The mailbox is opened first: what is committed by others from then on
+// is either handed over or found by the reads that follow (D-1, D-16).
+func startJob(ctx context.Context, env *environment, n *node, b *board, id store.PartitionID) (*job, error) {
+	j := &job{env: env, node: n, board: b, box: env.exchange.open(id)}
+	if err := j.load(ctx, id); err != nil {
+		env.exchange.close(id, j.box)
+		return nil, err
+	}
+	return j, nil
+}
+
+func (j *job) load(ctx context.Context, id store.PartitionID) (err error) {
+	if j.stored, err = j.env.store.RaiseGeneration(ctx, id); err != nil {
+		return fmt.Errorf("take over the partition: %w", err)
+	}
+	reports, err := j.env.store.Reports(ctx)
+	if err != nil {
+		return fmt.Errorf("read reports: %w", err)
+	}
+	j.busy.where = fmt.Sprintf("computation %s, partition %d", j.node.id, id)
+	j.router = newRouter(j.node.out, j.stored.Partition.Generation)
+	j.blocked = make([]bool, len(j.node.outputs))
+	j.answers = make(chan partition.Event, len(j.node.visitors))
+	if err := j.openProcessor(ctx); err != nil {
+		return err
+	}
+	now := j.env.clock.now()
+	j.machine = partition.New(j.node.machineConfig(j.stored), now)
+	j.machine.Step(now, partition.ReportsRead{Reports: j.node.relevant(reports)})
+	return nil
+}
+
+func (j *job) openProcessor(ctx context.Context) (err error) {
+	part := j.stored.Partition
+	switch part.Kind {
+	case store.SourcePartition:
+		if j.source, err = openSource(ctx, j.node, part, j.stored.Offset); err != nil {
+			return err
+		}
+		j.proc = &sourceProcessor{clock: j.env.clock, router: j.router, reader: j.source}
+	case store.SinkPartition:
+		sink, err := openSink(ctx, j.node, j.stored.Position)
+		if err != nil {
+			return err
+		}
+		j.proc = sink
+		return j.recordStart(ctx, sink.position)
+	default:
+		f, err := j.node.factory(j.node.setup)
+		if err != nil {
+			return fmt.Errorf("function of computation %s: %w", j.node.id, err)
+		}
+		j.proc = newFunctionProcessor(j.node, f, j.env.store, j.router, j.env.clock, &j.busy)
+	}
+	return nil
+}
+
+// recordStart stores where a sink starts before anything is written to it.
+func (j *job) recordStart(ctx context.Context, position []byte) error {
+	part := j.stored.Partition
+	err := j.env.store.Commit(ctx, &store.Commit{
+		Partition: part.ID, Generation: part.Generation, Computation: part.Computation,
+		Routing: part.Routing, Position: position,
+	})
+	if err != nil {
+		return errors.Join(fmt.Errorf("record where the sink starts: %w", err), j.proc.close())
+	}
+	return nil
+}
+
+// close ends everything that the job started. It is called once, after run.
+func (j *job) close() error {
+	j.env.exchange.close(j.stored.Partition.ID, j.box)
+	j.lists.Wait()
+	return j.proc.close()
+}
+
+// run drives the machine until the partition is completed or the pipeline
+// stops. Any error ends the job: there is no way to repeat an epoch in place.
+func (j *job) run(ctx context.Context) (outcome, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // ends lists in flight
+	for {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		now := j.env.clock.now()
+		if err := j.takeIn(now); err != nil {
+			return 0, err
+		}
+		r := j.machine.Ready(now)
+		if r.Finished {
+			j.publish(now, true)
+			return completed, nil
+		}
+		if j.env.pausing.Load() {
+			return paused, nil
+		}
+		if j.board.setDrained(r.Drained) {
+			j.env.quiesce()
+		}
+		j.machine.Accept(now, r)
+		acted, err := j.act(ctx, r)
+		if err != nil {
+			return 0, err
+		}
+		if !acted {
+			j.publish(now, false)
+			if err := j.wait(ctx, r); err != nil {
+				return 0, err
+			}
+		}
+	}
+}
+
+// takeIn steps everything that has come in since the last time.
+func (j *job) takeIn(now visit.Instant) error {
+	items, lost := j.box.take()
+	for _, h := range items {
+		j.machine.Step(now, h)
+	}
+	if lost != nil {
+		j.machine.Step(now, *lost)
+	}
+	for more := true; more; {
+		select {
+		case e := <-j.answers:
+			j.machine.Step(now, e)
+		case a := <-j.sourceAnswers():
+			if err := j.stepSource(now, a); err != nil {
+				return err
+			}
+		default:
+			more = false
+		}
+	}
+	j.takeBlocked(now)
+	j.takeDrain(now)
+	return nil
+}
+
+func (j *job) takeDrain(now visit.Instant) {
+	if !j.env.draining.Load() || j.drained {
+		return
+	}
+	j.drained = true
+	if j.source != nil {
+		j.source.drain()
+	}
+	j.machine.Step(now, partition.Draining{})
+}
+
+func (j *job) sourceAnswers() <-chan sourceAnswer {
+	if j.source == nil {
+		return nil
+	}
+	return j.source.answers
+}
+
+func (j *job) stepSource(now visit.Instant, a sourceAnswer) error {
+	if a.err != nil {
+		return fmt.Errorf("read source %s: %w", j.stored.Partition.Name, a.err)
+	}
+	j.machine.Step(now, j.source.accept(a.batch))
+	return nil
+}
+
+// takeBlocked tells the machine when targets of its outputs became full, or are
+// no longer (D-18).
+func (j *job) takeBlocked(now visit.Instant) {
+	changed := false
+	for i := range j.router.streams {
+		full := j.full(&j.router.streams[i])
+		changed = changed || full != j.blocked[i]
+		j.blocked[i] = full
+	}
+	if changed {
+		j.machine.Step(now, partition.Blocked{Outputs: slices.Clone(j.blocked)})
+	}
+}
+
+func (j *job) full(s *outStream) bool {
+	for _, r := range s.routes {
+		if slices.ContainsFunc(r.targets, j.env.exchange.full) {
+			return true
+		}
+	}
+	return false
+}
+
+// act does what the machine allows. It returns false when there was nothing to
+// do but wait.
+func (j *job) act(ctx context.Context, r partition.Ready) (bool, error) {
+	for _, l := range r.Lists {
+		j.list(ctx, l)
+	}
+	if r.ReadSource != nil {
+		j.source.request(r.ReadSource)
+	}
+	if r.ReadInbox != nil {
+		a, err := j.env.store.ReadInbox(ctx, *r.ReadInbox)
+		if err != nil {
+			return false, fmt.Errorf("read inbox: %w", err)
+		}
+		j.machine.Step(j.env.clock.now(), partition.InboxRead{Rows: a.Rows, End: a.End})
+	}
+	if r.Epoch != nil {
+		return true, j.runEpoch(ctx, r.Epoch)
+	}
+	return r.ReadInbox != nil, nil
+}
+
+// runEpoch processes, commits, and only then lets anybody see it.
+func (j *job) runEpoch(ctx context.Context, e *partition.Epoch) error {
+	j.result = result{states: j.result.states[:0], written: j.result.written[:0]}
+	if err := j.proc.process(ctx, e, &j.result); err != nil {
+		return err
+	}
+	j.machine.Step(j.env.clock.now(), j.result.processed)
+	r := j.machine.Ready(j.env.clock.now())
+	j.machine.Accept(j.env.clock.now(), partition.Ready{Commit: r.Commit})
+	j.result.fill(r.Commit)
+	if err := j.env.store.Commit(ctx, r.Commit); err != nil {
+		return fmt.Errorf("commit epoch %d: %w", e.Number, err)
+	}
+	now := j.env.clock.now()
+	j.handOver(r.Commit, e)
+	j.machine.Step(now, partition.Committed{Written: j.result.written})
+	if now.Mono-j.reported > publishEvery {
+		j.publish(now, false)
+	}
+	return nil
+}
+
+// handOver tells consumers of a durable epoch.
+func (j *job) handOver(c *store.Commit, e *partition.Epoch) {
+	x := j.env.exchange
+	for i := range c.Produced {
+		row := &c.Produced[i]
+		x.add(row.Target, row.Count, len(row.Payload))
+		x.post(row.Target, partition.Handover{Row: row, Report: c.Report})
+	}
+	if c.Report != nil {
+		for _, id := range j.node.consumers {
+			if !slices.ContainsFunc(c.Produced, func(r store.InboxRow) bool { return r.Target == id }) {
+				x.post(id, partition.Handover{Report: c.Report})
+			}
+		}
+	}
+	messages, bytes := 0, 0
+	for i, t := range c.Taken {
+		messages += t.To - t.From
+		if t.Remove {
+			bytes += len(e.Messages[i].Row.Payload)
+		}
+	}
+	if len(c.Taken) > 0 {
+		x.release(j.stored.Partition.ID, messages, bytes)
+	}
+}
+
+// wait sleeps until something happens that the machine should hear of.
+func (j *job) wait(ctx context.Context, r partition.Ready) error {
+	var wake <-chan time.Time
+	if r.Wake {
+		t := time.NewTimer(max(0, r.WakeAt-j.env.clock.mono()))
+		defer t.Stop()
+		wake = t.C
+	}
+	select {
+	case <-ctx.Done():
+	case <-j.box.signal:
+	case <-wake:
+	case e := <-j.answers:
+		j.machine.Step(j.env.clock.now(), e)
+	case a := <-j.sourceAnswers():
+		return j.stepSource(j.env.clock.now(), a)
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/rondo-flow/rondo/partition"
+	"github.com/rondo-flow/rondo/schema"
+	"github.com/rondo-flow/rondo/store"
+	"github.com/rondo-flow/rondo/visit"
+)
+
+// listWork bounds the rows and tombstones that one list passes over, so that a
+// list over deleted keys takes bounded time (KV-19).
+const listWork = 200_000
+
+// list reads a slice in a goroutine of the job's; the answer comes back through
+// answers. An answer that comes after the job ended goes nowhere.
+func (j *job) list(ctx context.Context, l partition.List) {
+	j.lists.Add(1)
+	go func() {
+		defer j.lists.Done()
+		j.answers <- j.listed(ctx, l)
+		j.box.wake()
+	}()
+}
+
+func (j *job) listed(ctx context.Context, l partition.List) partition.Event {
+	plan := &j.node.visitors[l.Visitor]
+	answer, err := j.env.store.ListStates(ctx, store.ListRequest{
+		Computation: j.node.id,
+		Lower:       boundKey(l.List.Range.Lower),
+		Upper:       boundKey(l.List.Range.Upper),
+		Names:       plan.names,
+		MaxRows:     l.List.MaxRows, MaxBytes: l.List.MaxBytes, MaxWork: listWork,
+	})
+	if err == nil {
+		var a visit.Answer
+		if a, err = found(answer); err == nil {
+			return partition.Listed{Visitor: l.Visitor, Token: l.List.Token, Answers: []visit.Answer{a}}
+		}
+	}
+	return partition.ListFailed{Visitor: l.Visitor, Token: l.List.Token, Err: err}
+}
+
+// boundKey is a bound as a prefix of encoded keys; empty is the lowest or the
+// open end.
+func boundKey(b visit.Bound) string {
+	switch {
+	case b.End:
+		return ""
+	case b.Key.Bytes != "":
+		return b.Key.Bytes
+	case b.Key.Hash == 0:
+		return ""
+	default:
+		return string(schema.AppendHash(nil, b.Key.Hash))
+	}
+}
+
+// found translates a store's answer. Rows stay where they are; visits bring
+// pointers to them along.
+func found(a *store.ListAnswer) (visit.Answer, error) {
+	out := visit.Answer{Rows: a.Rows, Bytes: a.Bytes, Keys: make([]visit.Found, len(a.Keys))}
+	for i := range a.Keys {
+		k := &a.Keys[i]
+		key, err := visitKey(k.Key)
+		if err != nil {
+			return visit.Answer{}, err
+		}
+		out.Keys[i] = visit.Found{Key: key, Rows: k, Bytes: k.Bytes}
+	}
+	if !a.Complete {
+		key, err := visitKey(a.CompleteTo)
+		if err != nil {
+			return visit.Answer{}, err
+		}
+		bound := visit.At(key)
+		out.CompleteTo = &bound
+	}
+	return out, nil
+}

@@ -1,0 +1,226 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/rondo-flow/rondo/connector"
+	"github.com/rondo-flow/rondo/flow"
+	"github.com/rondo-flow/rondo/spec"
+	"github.com/rondo-flow/rondo/store"
+	"golang.org/x/sync/errgroup"
+)
+
+// Options are what a pipeline is made of.
+type Options struct {
+	// Spec is the pipeline's spec.
+	Spec *spec.Spec
+	// Functions and Connectors give meaning to the names in the spec.
+	Functions  *flow.Registry
+	Connectors *connector.Registry
+	// SpecDir is the folder that source paths are relative to, DataDir the one
+	// that sink paths are relative to.
+	SpecDir, DataDir string
+	// Log takes what happens; the default discards it.
+	Log *slog.Logger
+	// Cores decides how many partitions a computation gets that does not say;
+	// the default is what the process may use.
+	Cores int
+}
+
+// Pipeline is a checked pipeline, ready to run.
+type Pipeline struct {
+	opts Options
+	plan *plan
+	log  *slog.Logger
+
+	mu  sync.Mutex
+	env *environment // while running
+	// stop and pause remember what was asked for before Run.
+	stop, pause bool
+}
+
+// Prepare checks everything that can be checked without changing anything: that
+// functions, sources and sinks exist and accept their parameters, and that the
+// data to read is there. All problems are reported together.
+func Prepare(ctx context.Context, o Options) (*Pipeline, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Cores == 0 {
+		o.Cores = runtime.GOMAXPROCS(0)
+	}
+	p, err := newPlan(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Pipeline{opts: o, plan: p, log: o.Log}, nil
+}
+
+// environment is what the jobs of a run share.
+type environment struct {
+	store    store.Store
+	clock    clock
+	exchange *exchange
+	boards   map[store.PartitionID]*board
+	log      *slog.Logger
+	before   *Summary // of former runs
+	// pausing: stop at the next epoch bound. draining: take no new source input,
+	// finish what is in flight, then stop. pause is closed with pausing.
+	pausing, draining atomic.Bool
+	pause             chan struct{}
+	pauseOnce         sync.Once
+}
+
+// Run works until the pipeline is completed, stopped or paused, and returns what
+// the whole job came to, former runs included. It may be called once.
+func (p *Pipeline) Run(ctx context.Context, s store.Store) (*Summary, error) {
+	if err := p.adopt(ctx, s); err != nil {
+		return nil, err
+	}
+	parts, err := openLayout(ctx, p.plan, s, p.opts.Cores)
+	if err != nil {
+		return nil, err
+	}
+	env, err := p.newEnvironment(ctx, s, parts)
+	if err != nil {
+		return nil, err
+	}
+	if env.before, err = summarize(ctx, s); err != nil {
+		return nil, err
+	}
+	p.begin(env)
+	err = env.runAll(ctx, p.plan, parts)
+	if err != nil && !errors.Is(err, context.Canceled) {
+		return nil, err
+	}
+	after, sumErr := summarize(context.WithoutCancel(ctx), s)
+	if sumErr != nil {
+		return nil, errors.Join(err, sumErr)
+	}
+	after.since(env.before, env.clock.mono())
+	return after, err
+}
+
+// adopt makes the store this pipeline's, or checks that it is.
+func (p *Pipeline) adopt(ctx context.Context, s store.Store) error {
+	stored, err := s.Pipeline(ctx)
+	if err != nil {
+		return fmt.Errorf("read the stored pipeline: %w", err)
+	}
+	sp := p.opts.Spec
+	if stored == nil {
+		stored = &store.Pipeline{Name: sp.Name, Static: sp.StaticText}
+	}
+	switch {
+	case stored.Name != sp.Name:
+		return fmt.Errorf("the data folder belongs to pipeline %q, not %q: choose another one with --data", stored.Name, sp.Name)
+	case stored.Static != sp.StaticText:
+		return fmt.Errorf("the static spec of pipeline %q differs from the one its data was made with: use the former one, or start with an empty data folder", sp.Name)
+	case stored.Version > 0 && stored.Loaded == sp.DynamicText:
+		return nil
+	}
+	stored.Dynamic, stored.Loaded = sp.DynamicText, sp.DynamicText
+	if err := s.SavePipeline(ctx, stored); err != nil {
+		return fmt.Errorf("store the spec: %w", err)
+	}
+	return nil
+}
+
+func (p *Pipeline) newEnvironment(ctx context.Context, s store.Store, parts []store.Partition) (*environment, error) {
+	env := &environment{
+		store: s, clock: newClock(), exchange: newExchange(), log: p.log,
+		boards: map[store.PartitionID]*board{}, pause: make(chan struct{}),
+	}
+	for _, part := range parts {
+		d := p.plan.node(part.Computation).dynamic
+		env.exchange.limit(part.ID, int64(d.InboxRowLimit), int64(d.InboxByteLimit))
+		env.boards[part.ID] = newBoard(part)
+	}
+	sizes, err := s.InboxSizes(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the sizes of inboxes: %w", err)
+	}
+	for _, size := range sizes {
+		env.exchange.add(size.Target, size.Messages, size.Bytes)
+	}
+	return env, nil
+}
+
+// begin makes the run known to Stop, Pause and Status.
+func (p *Pipeline) begin(env *environment) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.env = env
+	if p.pause {
+		env.doPause()
+	}
+	if p.stop {
+		env.doStop()
+	}
+}
+
+// Pause stops at the next epoch bound; everything in flight stays in the store
+// (D-21). Run then returns.
+func (p *Pipeline) Pause() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.pause = true
+	if p.env != nil {
+		p.env.doPause()
+	}
+}
+
+// Stop takes no new source input, finishes what is in flight, and then stops
+// (D-21). Run then returns.
+func (p *Pipeline) Stop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stop = true
+	if p.env != nil {
+		p.env.doStop()
+	}
+}
+
+func (e *environment) doPause() {
+	e.pauseOnce.Do(func() { close(e.pause) })
+	e.pausing.Store(true)
+	e.exchange.wakeAll()
+}
+
+func (e *environment) doStop() {
+	e.draining.Store(true)
+	e.exchange.wakeAll()
+}
+
+// runAll supervises every partition that is not completed, and waits for all.
+func (e *environment) runAll(ctx context.Context, p *plan, parts []store.Partition) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for _, part := range parts {
+		if part.State == store.Completed {
+			e.boards[part.ID].update(func(s *PartitionStatus) { s.Phase = Done })
+			continue
+		}
+		g.Go(func() error { return e.supervise(ctx, p.node(part.Computation), part.ID) })
+	}
+	return g.Wait()
+}
+
+// quiesce stops the pipeline when it drains and no partition has anything left
+// to do.
+func (e *environment) quiesce() {
+	if !e.draining.Load() {
+		return
+	}
+	for _, b := range e.boards {
+		if !b.quiet() {
+			return
+		}
+	}
+	e.doPause()
+}

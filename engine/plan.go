@@ -1,0 +1,156 @@
+package engine
+
+import (
+	"slices"
+	"time"
+
+	"github.com/rondo-flow/rondo/connector"
+	"github.com/rondo-flow/rondo/flow"
+	"github.com/rondo-flow/rondo/partition"
+	"github.com/rondo-flow/rondo/schema"
+	"github.com/rondo-flow/rondo/spec"
+	"github.com/rondo-flow/rondo/store"
+	"github.com/rondo-flow/rondo/visit"
+)
+
+// plan is what a spec means to the engine: a node for each computation, and one
+// for each sink, in the order of their ids.
+type plan struct{ nodes []*node }
+
+func (p *plan) node(id string) *node {
+	i := slices.IndexFunc(p.nodes, func(n *node) bool { return n.id == id })
+	if i < 0 {
+		return nil
+	}
+	return p.nodes[i]
+}
+
+// node is something that has partitions: a computation, or a sink outside the
+// store. The first part follows from the spec; the second, from the layout.
+type node struct {
+	id        string
+	kind      store.Kind
+	key       *flow.KeySchema // nil without group_by_schema
+	inputs    []inputPlan
+	outputs   []partition.Output
+	schemas   []*schema.Schema // of outputs
+	assigners []assigner       // of outputs, nil for none
+	visitors  []visitorPlan
+	dynamic   *spec.DynamicComputation
+
+	factory flow.Factory // computations with a function
+	setup   flow.Setup
+
+	source       connector.Source // source partitions
+	sourceStream string
+	sourceKeys   []string
+
+	sink connector.Sink // sink partitions
+
+	partitions []store.Partition
+	producers  [][]store.PartitionID // parallel to inputs
+	out        []outStream
+	consumers  []store.PartitionID
+}
+
+// inputPlan is an input stream and the node that produces it.
+type inputPlan struct {
+	stream   string
+	producer string
+	schema   *schema.Schema
+}
+
+// visitorPlan is a visit stream. index is its number in message ids, behind the
+// outputs'.
+type visitorPlan struct {
+	stream   string
+	index    uint16
+	names    []string // nil: all internal states
+	buckets  int
+	upstream []string
+}
+
+func (n *node) decoder() decoder {
+	d := decoder{schemas: map[string]*schema.Schema{}, key: n.key}
+	for _, in := range n.inputs {
+		d.schemas[in.stream] = in.schema
+	}
+	return d
+}
+
+// sourceKey is the source's own key of a partition.
+func (n *node) sourceKey(p store.Partition) string { return p.Name[len(n.sourceStream)+1:] }
+
+// relevant returns the reports of the node's producers.
+func (n *node) relevant(all []store.Report) []store.Report {
+	return slices.DeleteFunc(slices.Clone(all), func(r store.Report) bool {
+		return !slices.ContainsFunc(n.producers, func(ids []store.PartitionID) bool { return slices.Contains(ids, r.Partition) })
+	})
+}
+
+// machineConfig is what the machine of a job is made of.
+func (n *node) machineConfig(j *store.Job) partition.Config {
+	cfg := partition.Config{Job: j, Source: n.sourceStream, Outputs: n.outputs, Params: n.params()}
+	for i, in := range n.inputs {
+		cfg.Inputs = append(cfg.Inputs, partition.Input{Stream: in.stream, Producers: n.producers[i]})
+	}
+	for i := range n.visitors {
+		cfg.Visitors = append(cfg.Visitors, n.visitorConfig(&n.visitors[i], j.Partition))
+	}
+	return cfg
+}
+
+func (n *node) visitorConfig(v *visitorPlan, p store.Partition) partition.Visitor {
+	params := n.visitParams(v)
+	place := slices.IndexFunc(n.partitions, func(o store.Partition) bool { return o.ID == p.ID })
+	return partition.Visitor{
+		Config: visit.Config{
+			Stream: v.stream, Range: rangeOf(p), Buckets: v.buckets,
+			Generation: uint64(p.Generation), Sources: 1, NoUpstreams: len(v.upstream) == 0,
+			FirstTick: params.FillPeriod * time.Duration(place) / time.Duration(len(n.partitions)),
+		},
+		Params:   params,
+		Upstream: v.upstream,
+	}
+}
+
+// params are the machine's, from the dynamic spec.
+func (n *node) params() partition.Params {
+	p, d := partition.DefaultParams(), n.dynamic
+	p.MaxRows, p.MaxBytes = d.MaxRowsPerBatch, int(d.MaxBytesPerBatch)
+	p.MaxEpoch, p.ReportEvery = d.MaxEpochDuration, d.EmptyBatchBackoff
+	for i := range n.visitors {
+		p.Visitors = append(p.Visitors, n.visitParams(&n.visitors[i]))
+		// Several visit streams of a computation share the largest share.
+		share := d.VisitStream(n.visitors[i].stream).VisitShare
+		if i == 0 || share > p.VisitShare {
+			p.VisitShare = share
+		}
+	}
+	return p
+}
+
+// visitParams are a visit stream's, from the dynamic spec; a limit for the whole
+// stream is shared out over its partitions.
+func (n *node) visitParams(v *visitorPlan) visit.Params {
+	d := n.dynamic.VisitStream(v.stream)
+	p := visit.Params{
+		Period: d.Period, FinalPassPeriod: d.FinalPassPeriod,
+		FillPeriod: d.BackgroundFillPeriod, CatchupLagThreshold: d.CatchupLagThreshold, CatchupMultiplier: d.CatchupSpeedupMultiplier,
+		MaxScanRows: int(d.MaxScanRowsPerIteration), BufferRowLimit: int(d.BufferRowLimit),
+		BufferByteLimit: int(d.BufferByteLimit),
+		Finite:          d.Finite, FullFinalPass: d.FullFinalPass, Enabled: d.Enabled,
+	}
+	if d.MaxVisitsPerSecond != nil {
+		p.MaxVisitsPerSecond = *d.MaxVisitsPerSecond / float64(max(1, len(n.partitions)))
+	}
+	return p
+}
+
+// rangeOf is the hash range of a partition.
+func rangeOf(p store.Partition) visit.Range {
+	if p.Open {
+		return visit.Range{Lower: visit.AtHash(p.Lower), Upper: visit.Bound{End: true}}
+	}
+	return visit.Range{Lower: visit.AtHash(p.Lower), Upper: visit.AtHash(p.Upper)}
+}

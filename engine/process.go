@@ -1,0 +1,38 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/rondo-flow/rondo/partition"
+	"github.com/rondo-flow/rondo/store"
+	"github.com/rondo-flow/rondo/visit"
+)
+
+// processor does what an epoch of one kind of partition does: calls a function,
+// passes source rows on, or writes a sink. It belongs to one job.
+type processor interface {
+	// process handles the epoch's inputs in order, as far as its budget allows,
+	// and fills res. An error fails the epoch.
+	process(ctx context.Context, e *partition.Epoch, res *result) error
+	// close ends the processor; it is called once.
+	close() error
+}
+
+// result is what an epoch adds to the machine's part of the commit.
+type result struct {
+	processed partition.Processed
+	states    []store.StateWrite
+	written   []visit.Key
+	payloads  [][]byte // parallel to processed.Rows
+	offset    []byte
+	position  []byte
+}
+
+// fill completes the machine's commit.
+func (r *result) fill(c *store.Commit) {
+	c.States = r.states
+	for i := range r.payloads {
+		c.Produced[i].Payload = r.payloads[i]
+	}
+	c.Offset, c.Position = r.offset, r.position
+}

@@ -1,0 +1,153 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/rondo-flow/rondo/flow"
+	"github.com/rondo-flow/rondo/partition"
+	"github.com/rondo-flow/rondo/store"
+	"github.com/rondo-flow/rondo/visit"
+)
+
+// functionProcessor runs a process function over messages and visits.
+type functionProcessor struct {
+	node      *node
+	states    store.States
+	clock     clock
+	router    *router
+	decoder   decoder
+	onMessage flow.RowFunction
+	onVisit   flow.RowVisitFunction
+	rt        runtime
+	busy      *busy
+
+	table    *keyTable
+	messages []flow.Message
+	keys     []string
+	spare    *keyState // state of the visit in hand, until it is changed
+}
+
+func newFunctionProcessor(n *node, f flow.Function, states store.States, r *router, c clock, b *busy) *functionProcessor {
+	p := &functionProcessor{
+		node: n, states: states, clock: c, router: r, busy: b,
+		decoder: n.decoder(), table: newKeyTable(), spare: &keyState{},
+	}
+	p.onMessage, _ = f.(flow.RowFunction)
+	p.onVisit, _ = f.(flow.RowVisitFunction)
+	p.rt = runtime{node: n, router: r}
+	return p
+}
+
+func (p *functionProcessor) close() error { return nil }
+
+func (p *functionProcessor) process(ctx context.Context, e *partition.Epoch, res *result) (err error) {
+	p.rt.beginEpoch(e)
+	p.router.begin(e.Number, p.clock.now().Wall)
+	if err := p.load(ctx, e); err != nil {
+		return err
+	}
+	defer p.busy.end()
+	defer func() {
+		if r := recover(); r != nil {
+			err = p.busy.wrap(fmt.Errorf("panic: %v\n%s", r, debug.Stack()))
+		}
+	}()
+	began := p.clock.mono()
+	if err := p.runMessages(ctx, e, began, res); err != nil {
+		return err
+	}
+	visits := p.clock.mono()
+	res.processed.MessageTime = visits - began
+	if err := p.runVisits(ctx, e, visits, res); err != nil {
+		return err
+	}
+	res.processed.VisitTime = p.clock.mono() - visits
+	return p.finish(res)
+}
+
+// load reads the states of all keys of the epoch at once; visits bring theirs
+// along, unless those are stale or do not hold all states (KV-22).
+func (p *functionProcessor) load(ctx context.Context, e *partition.Epoch) error {
+	p.table.reset()
+	p.messages = p.messages[:0]
+	var err error
+	for _, s := range e.Messages {
+		if p.messages, err = p.decoder.decode(p.messages, s.Row, s.From, s.To); err != nil {
+			return err
+		}
+	}
+	for i := range p.messages {
+		p.table.want(p.messages[i].Key.Encoded())
+	}
+	for _, vs := range e.Visits {
+		partial := p.node.visitors[vs.Visitor].names != nil
+		for i := range vs.Visits {
+			if v := &vs.Visits[i]; v.Stale || partial {
+				p.table.want(v.Key.Bytes)
+			}
+		}
+	}
+	return p.fetch(ctx)
+}
+
+func (p *functionProcessor) fetch(ctx context.Context) error {
+	if len(p.table.order) == 0 {
+		return nil
+	}
+	p.keys = p.keys[:0]
+	for _, k := range p.table.order {
+		p.keys = append(p.keys, k.key)
+	}
+	rows, err := p.states.GetStates(ctx, p.node.id, p.keys)
+	if err != nil {
+		return fmt.Errorf("load states of %d keys: %w", len(p.keys), err)
+	}
+	for i, k := range p.table.order {
+		k.stored = rows[i]
+	}
+	return nil
+}
+
+func (p *functionProcessor) runMessages(ctx context.Context, e *partition.Epoch, began time.Duration, res *result) error {
+	bytes := 0
+	for i := range p.messages {
+		m := &p.messages[i]
+		now := p.clock.mono()
+		if i > 0 && !e.Budget.MoreMessages(now-began, bytes, p.router.outBytes) {
+			break
+		}
+		p.busy.begin(now, m.Key)
+		p.rt.begin(p.table.byKey[m.Key.Encoded()], m.StreamID, m.EventTimestamp, false)
+		if err := p.rt.end(p.onMessage.OnMessage(ctx, &p.rt, *m, &p.rt)); err != nil {
+			return p.busy.wrap(fmt.Errorf("message %s of stream %s: %w", m.ID, m.StreamID, err))
+		}
+		res.processed.Messages++
+		bytes += len(m.Key.Encoded()) // the rest is bounded by the rows' bytes
+	}
+	return nil
+}
+
+func (p *functionProcessor) runVisits(ctx context.Context, e *partition.Epoch, began time.Duration, res *result) error {
+	res.processed.Visits = make([]visit.Outcome, len(p.node.visitors))
+	for _, vs := range e.Visits {
+		for i := range vs.Visits {
+			spent := p.clock.mono() - began
+			if !e.Budget.MoreVisits(i, res.processed.MessageTime, spent, p.router.outBytes) {
+				break
+			}
+			gone, err := p.runVisit(ctx, vs.Visitor, &vs.Visits[i])
+			if err != nil {
+				return err
+			}
+			if outcome := &res.processed.Visits[vs.Visitor]; gone {
+				outcome.Gone++
+			} else {
+				outcome.Delivered++
+			}
+		}
+	}
+	return nil
+}

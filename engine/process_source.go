@@ -1,0 +1,43 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/rondo-flow/rondo/partition"
+)
+
+// sourceProcessor passes the rows of a source on into the computation's output
+// stream.
+type sourceProcessor struct {
+	clock  clock
+	router *router
+	reader *sourceReader
+}
+
+func (p *sourceProcessor) process(_ context.Context, e *partition.Epoch, res *result) error {
+	wall := p.clock.now().Wall
+	p.router.begin(e.Number, wall)
+	began := p.clock.mono()
+	rows, events := p.reader.hand(e.SourceRows)
+	for i, row := range rows {
+		if i > 0 && !e.Budget.MoreMessages(p.clock.mono()-began, 0, p.router.outBytes) {
+			break
+		}
+		event := wall
+		if events != nil {
+			event = int64(events[i])
+		}
+		if err := p.router.emit(0, row, event); err != nil {
+			return fmt.Errorf("row %s: %w", row, err)
+		}
+		res.processed.SourceRows++
+	}
+	res.processed.SourceEvent = p.router.maxEvents[0]
+	res.processed.MessageTime = p.clock.mono() - began
+	res.offset = p.reader.take(res.processed.SourceRows)
+	finishOutput(p.router, res)
+	return nil
+}
+
+func (p *sourceProcessor) close() error { return p.reader.close() }

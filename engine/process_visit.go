@@ -1,0 +1,98 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/rondo-flow/rondo/flow"
+	"github.com/rondo-flow/rondo/schema"
+	"github.com/rondo-flow/rondo/store"
+	"github.com/rondo-flow/rondo/visit"
+)
+
+// runVisit handles one visit, unless its key has gone since it was listed
+// (KV-28).
+func (p *functionProcessor) runVisit(ctx context.Context, visitor int, v *visit.Visit) (gone bool, err error) {
+	plan := &p.node.visitors[visitor]
+	state, shared := p.visited(v)
+	present, err := state.present(plan.names)
+	if err != nil || !present {
+		return true, err
+	}
+	if p.onVisit == nil {
+		return false, nil
+	}
+	key := flow.NewKey(p.node.key, v.Key.Bytes)
+	p.busy.begin(p.clock.mono(), key)
+	p.rt.begin(state, plan.stream, flow.Time(v.Event), true)
+	if err := p.rt.end(p.onVisit.OnVisit(ctx, &p.rt, p.input(plan, v, key), &p.rt)); err != nil {
+		return false, p.busy.wrap(fmt.Errorf("visit by %s in pass %d: %w", plan.stream, v.Pass, err))
+	}
+	if !shared && len(state.cells) > 0 {
+		p.table.adopt(state)
+		p.spare = p.table.spare()
+	}
+	return false, nil
+}
+
+// visited returns the state of a visited key: the one that the epoch shares, or
+// the spare one over the rows that came with the visit.
+func (p *functionProcessor) visited(v *visit.Visit) (state *keyState, shared bool) {
+	if state, ok := p.table.byKey[v.Key.Bytes]; ok {
+		return state, true
+	}
+	p.spare.reset(v.Key.Bytes, nil)
+	for _, part := range v.Parts {
+		if k, ok := part.Rows.(*store.ListedKey); ok {
+			p.spare.stored = k.Rows
+		}
+	}
+	return p.spare, false
+}
+
+func (p *functionProcessor) input(plan *visitorPlan, v *visit.Visit, key flow.Key) flow.Visit {
+	return flow.Visit{
+		Meta: flow.Meta{
+			ID: flow.MessageID{
+				Generation: uint64(p.router.generation), Epoch: v.List,
+				Stream: plan.index, Index: uint32(v.Index),
+			},
+			StreamID:        plan.stream,
+			SystemTimestamp: flow.Time(v.System),
+			EventTimestamp:  flow.Time(v.Event),
+		},
+		Key: key, Pass: v.Pass, Final: v.Final,
+	}
+}
+
+// finish collects what the epoch changed and emitted.
+func (p *functionProcessor) finish(res *result) error {
+	for _, k := range p.table.order {
+		before := len(res.states)
+		var err error
+		if res.states, err = k.changes(res.states); err != nil {
+			return fmt.Errorf("key %s: %w", flow.NewKey(p.node.key, k.key), err)
+		}
+		if len(res.states) > before && len(p.node.visitors) > 0 {
+			key, err := visitKey(k.key)
+			if err != nil {
+				return err
+			}
+			res.written = append(res.written, key)
+		}
+	}
+	finishOutput(p.router, res)
+	res.processed.Counts = append(res.processed.Counts, p.rt.counts...)
+	return nil
+}
+
+// finishOutput puts what the router collected into the result.
+func finishOutput(r *router, res *result) {
+	res.processed.Rows, res.payloads = r.finish()
+	res.processed.MaxEvents = append(res.processed.MaxEvents, r.maxEvents...)
+}
+
+func visitKey(encoded string) (visit.Key, error) {
+	hash, err := schema.KeyHash(encoded)
+	return visit.Key{Hash: hash, Bytes: encoded}, err
+}

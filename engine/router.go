@@ -1,0 +1,137 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/rondo-flow/rondo/flow"
+	"github.com/rondo-flow/rondo/partition"
+	"github.com/rondo-flow/rondo/schema"
+	"github.com/rondo-flow/rondo/store"
+)
+
+// route is one consumer of an output stream: a range of partitions by key, or
+// the one partition of a sink.
+type route struct {
+	node    string
+	grouper *schema.Grouper // nil for a sink
+	// targets are ordered by range; from holds the lower bound of each.
+	targets []store.PartitionID
+	from    []uint64
+}
+
+func (r *route) target(hash uint64) store.PartitionID {
+	if r.grouper == nil {
+		return r.targets[0]
+	}
+	i := sort.Search(len(r.from), func(i int) bool { return r.from[i] > hash })
+	return r.targets[i-1]
+}
+
+// outStream is an output stream with its consumers.
+type outStream struct {
+	id     string
+	schema *schema.Schema
+	assign assigner // nil: event timestamps stay as given
+	routes []route
+}
+
+// router turns what an epoch emits into one batch for each target (D-6). It is
+// used by one job.
+type router struct {
+	streams    []outStream
+	boxes      map[store.PartitionID]*outbox
+	used       []*outbox
+	epoch      uint64
+	system     int64
+	indexes    []uint32 // next message index, by stream
+	maxEvents  []int64
+	outBytes   int
+	key        []byte
+	generation store.Generation
+}
+
+func newRouter(streams []outStream, g store.Generation) *router {
+	return &router{
+		streams: streams, generation: g,
+		boxes:     map[store.PartitionID]*outbox{},
+		indexes:   make([]uint32, len(streams)),
+		maxEvents: make([]int64, len(streams)),
+	}
+}
+
+func (r *router) begin(epoch uint64, system int64) {
+	r.epoch, r.system, r.outBytes = epoch, system, 0
+	for _, b := range r.used {
+		b.reset()
+	}
+	r.used = r.used[:0]
+	for i := range r.streams {
+		r.indexes[i], r.maxEvents[i] = 0, store.NoTime
+	}
+}
+
+// emit sends a row of the stream to all its consumers.
+func (r *router) emit(stream int, row schema.Row, event int64) error {
+	s := &r.streams[stream]
+	if s.assign != nil {
+		at, err := s.assign(row, flow.Time(r.system))
+		if err != nil {
+			return fmt.Errorf("stream %s: %w", s.id, err)
+		}
+		event = int64(at)
+	}
+	m := wireMessage{
+		stream: wireStream{uint16(stream), s.id}, index: r.indexes[stream],
+		event: event, system: r.system, row: row,
+	}
+	for i := range s.routes {
+		if err := r.send(&s.routes[i], &m); err != nil {
+			return fmt.Errorf("stream %s to %s: %w", s.id, s.routes[i].node, err)
+		}
+	}
+	r.indexes[stream]++
+	r.maxEvents[stream] = max(r.maxEvents[stream], event)
+	return nil
+}
+
+func (r *router) send(to *route, m *wireMessage) error {
+	var hash uint64
+	m.key = nil
+	if to.grouper != nil {
+		var err error
+		if r.key, hash, err = to.grouper.AppendKey(r.key[:0], m.row); err != nil {
+			return err
+		}
+		m.key = r.key
+	}
+	box := r.box(to.target(hash))
+	before := len(box.messages)
+	box.add(m)
+	r.outBytes += len(box.messages) - before
+	return nil
+}
+
+func (r *router) box(id store.PartitionID) *outbox {
+	b := r.boxes[id]
+	if b == nil {
+		b = &outbox{target: id}
+		r.boxes[id] = b
+	}
+	if b.count == 0 {
+		r.used = append(r.used, b)
+	}
+	return b
+}
+
+// finish returns the epoch's batches, ordered by target, and their payloads.
+func (r *router) finish() (rows []partition.Produced, payloads [][]byte) {
+	slices.SortFunc(r.used, func(a, b *outbox) int { return cmp.Compare(a.target, b.target) })
+	for _, b := range r.used {
+		rows = append(rows, partition.Produced{Target: uint64(b.target), Count: b.count, MinEvent: b.minEvent})
+		payloads = append(payloads, b.payload(r.epoch, r.system))
+	}
+	return rows, payloads
+}

@@ -1,0 +1,153 @@
+package engine
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/rondo-flow/rondo/connector"
+	"github.com/rondo-flow/rondo/flow"
+	"github.com/rondo-flow/rondo/partition"
+	"github.com/rondo-flow/rondo/schema"
+	"github.com/rondo-flow/rondo/store"
+)
+
+// sourceReader reads one source partition ahead of its job, one batch at a
+// time, in a goroutine of its own; reads may wait long. Batches, and the offset
+// that follows from what epochs took, belong to the job.
+//
+// A stored offset is the connector's offset before the batch in hand, with the
+// number of its rows that are consumed, so that an epoch may be cut inside a
+// batch (D-20).
+type sourceReader struct {
+	reader   connector.Reader
+	requests chan connector.Limit
+	answers  chan sourceAnswer
+	cancel   context.CancelFunc
+	done     chan struct{}
+
+	batches []sourceBatch
+	base    []byte // the connector's offset before batches[0]
+	taken   int    // rows consumed since base
+	skip    int    // rows still to be dropped after a start inside a batch
+}
+
+type sourceAnswer struct {
+	batch connector.Batch
+	err   error
+}
+
+type sourceBatch struct {
+	rows   []schema.Row
+	events []flow.Time
+	after  []byte // the connector's offset after it
+	left   int    // where rows begins in the batch as read
+}
+
+func openSource(ctx context.Context, n *node, part store.Partition, offset []byte) (*sourceReader, error) {
+	skip, base, err := splitOffset(offset)
+	if err != nil {
+		return nil, err
+	}
+	reader, err := n.source.Open(ctx, n.sourceKey(part), base)
+	if err != nil {
+		return nil, fmt.Errorf("source %s: %w", part.Name, err)
+	}
+	s := &sourceReader{
+		reader: reader, requests: make(chan connector.Limit, 1), answers: make(chan sourceAnswer, 1),
+		done: make(chan struct{}), base: base, taken: skip, skip: skip,
+	}
+	ctx, s.cancel = context.WithCancel(ctx)
+	go s.run(ctx)
+	return s, nil
+}
+
+func splitOffset(offset []byte) (skip int, base []byte, err error) {
+	if offset == nil {
+		return 0, nil, nil
+	}
+	n, size := binary.Uvarint(offset)
+	if size <= 0 {
+		return 0, nil, fmt.Errorf("%w: source offset %x", store.ErrCorrupt, offset)
+	}
+	if base = offset[size:]; len(base) == 0 {
+		base = nil
+	}
+	return int(n), base, nil
+}
+
+func (s *sourceReader) run(ctx context.Context) {
+	defer close(s.done)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case limit := <-s.requests:
+			batch, err := s.reader.Read(ctx, limit)
+			s.answers <- sourceAnswer{batch, err} // capacity 1, one request at a time
+		}
+	}
+}
+
+// request begins a read; its answer comes through answers.
+func (s *sourceReader) request(r *partition.ReadSource) {
+	s.requests <- connector.Limit{Rows: r.Rows, Bytes: r.Bytes}
+}
+
+// accept takes a batch in and tells the machine how much of it is new.
+func (s *sourceReader) accept(b connector.Batch) partition.SourceRead {
+	drop := min(s.skip, len(b.Rows))
+	s.skip -= drop
+	in := sourceBatch{rows: b.Rows[drop:], after: b.Offset, left: drop}
+	if b.EventTimestamps != nil {
+		in.events = b.EventTimestamps[drop:]
+	}
+	if len(in.rows) > 0 {
+		s.batches = append(s.batches, in)
+	} else if len(s.batches) == 0 && b.Offset != nil {
+		s.base, s.taken = b.Offset, s.skip
+	}
+	return partition.SourceRead{Rows: len(in.rows), Bytes: b.Bytes, End: b.End}
+}
+
+// hand returns the rows that an epoch may take, all from the first batch.
+func (s *sourceReader) hand(n int) ([]schema.Row, []flow.Time) {
+	if n == 0 {
+		return nil, nil
+	}
+	b := s.batches[0]
+	if b.events == nil {
+		return b.rows[:n], nil
+	}
+	return b.rows[:n], b.events[:n]
+}
+
+// take consumes n rows and returns the offset after them, nil when there was
+// nothing to consume.
+func (s *sourceReader) take(n int) []byte {
+	if n == 0 {
+		return nil
+	}
+	b := &s.batches[0]
+	b.rows = b.rows[n:]
+	if b.events != nil {
+		b.events = b.events[n:]
+	}
+	b.left += n
+	s.taken = b.left
+	if len(b.rows) == 0 {
+		s.base, s.taken = b.after, 0
+		s.batches = s.batches[1:]
+	}
+	return append(binary.AppendUvarint(nil, uint64(s.taken)), s.base...)
+}
+
+// drain drops what was read and not consumed.
+func (s *sourceReader) drain() { s.batches = nil }
+
+// close ends the read in progress and waits for it.
+func (s *sourceReader) close() error {
+	s.cancel()
+	<-s.done
+	return s.reader.Close()
+}

@@ -1,0 +1,60 @@
+package engine
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/rondo-flow/rondo/visit"
+)
+
+// publishEvery is how often a job shows its state while it works.
+const publishEvery = 100 * time.Millisecond
+
+// publish shows the job's state. A good epoch clears the error of a former job
+// (D-24).
+func (j *job) publish(now visit.Instant, always bool) {
+	if !always && j.reported != 0 && now.Mono-j.reported < publishEvery {
+		return
+	}
+	j.reported = now.Mono
+	status := j.machine.Status(now)
+	j.board.update(func(s *PartitionStatus) {
+		if status.Totals.Epochs > s.Totals.Epochs {
+			s.Error = ""
+		}
+		s.Status = status
+	})
+}
+
+// Status describes a running pipeline.
+type Status struct {
+	// Summary counts what is committed, former runs included; Elapsed and Rate
+	// are of this run.
+	Summary
+	Partitions []PartitionStatus
+}
+
+// Status returns what is known now; nothing before Run.
+func (p *Pipeline) Status() Status {
+	p.mu.Lock()
+	env := p.env
+	p.mu.Unlock()
+	if env == nil {
+		return Status{}
+	}
+	return env.status()
+}
+
+func (e *environment) status() Status {
+	out := Status{Summary: Summary{Counts: map[string]int64{}, Completed: true}}
+	now := e.clock.mono()
+	for _, id := range slices.Sorted(maps.Keys(e.boards)) {
+		s := e.boards[id].read(now)
+		out.Partitions = append(out.Partitions, s)
+		out.add(s.Kind, s.Totals)
+		out.Completed = out.Completed && s.Phase == Done
+	}
+	out.since(e.before, now)
+	return out
+}

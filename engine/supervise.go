@@ -1,0 +1,91 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rondo-flow/rondo/connector"
+	"github.com/rondo-flow/rondo/store"
+)
+
+// The back-off between jobs of a partition that fails.
+const (
+	firstBackoff = 100 * time.Millisecond
+	lastBackoff  = 10 * time.Second
+)
+
+// supervise runs one job after the other until the partition is completed, the
+// pipeline stops, or an error comes that no restart heals.
+func (e *environment) supervise(ctx context.Context, n *node, id store.PartitionID) error {
+	b := e.boards[id]
+	backoff := firstBackoff
+	for {
+		before := b.read(0).Totals.Epochs
+		ended, err := e.runJob(ctx, n, b, id)
+		switch {
+		case err == nil:
+			b.update(func(s *PartitionStatus) { s.Phase = ended.phase() })
+			e.quiesce()
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case hopeless(err):
+			b.update(func(s *PartitionStatus) { s.Error = err.Error() })
+			return fmt.Errorf("computation %s, partition %d: %w", n.id, id, err)
+		}
+		if b.read(0).Totals.Epochs > before {
+			backoff = firstBackoff
+		}
+		b.update(func(s *PartitionStatus) { s.Phase, s.Error, s.Restarts = BackedOff, err.Error(), s.Restarts+1 })
+		e.log.Error("job failed, starting it again", "computation", n.id, "partition", id, "in", backoff, "error", err)
+		if !e.sleep(ctx, backoff) {
+			return ctx.Err()
+		}
+		backoff = min(2*backoff, lastBackoff)
+	}
+}
+
+// hopeless tells the errors that a new job would meet again: damaged data, and
+// input that is wrong in itself.
+func hopeless(err error) bool {
+	return errors.Is(err, store.ErrCorrupt) || errors.Is(err, connector.ErrMalformed)
+}
+
+func (o outcome) phase() Phase {
+	if o == completed {
+		return Done
+	}
+	return Paused
+}
+
+func (e *environment) runJob(ctx context.Context, n *node, b *board, id store.PartitionID) (outcome, error) {
+	if e.pausing.Load() {
+		return paused, nil
+	}
+	j, err := startJob(ctx, e, n, b, id)
+	if err != nil {
+		return 0, err
+	}
+	b.mu.Lock()
+	b.busy = &j.busy
+	b.status.Phase = Working
+	b.mu.Unlock()
+	ended, err := j.run(ctx)
+	return ended, errors.Join(err, j.close())
+}
+
+// sleep waits unless the pipeline stops meanwhile.
+func (e *environment) sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-e.pause:
+		return true
+	case <-t.C:
+		return true
+	}
+}
