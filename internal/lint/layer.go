@@ -25,7 +25,7 @@ var layers = []layer{
 	{"spec", []string{"schema", "yson"}},
 	{"flow", []string{"schema", "yson"}},
 	{"visit", nil},
-	{"partition", []string{"visit", "flow", "schema"}},
+	{"partition", []string{"visit", "store", "flow", "schema"}},
 	{"store", []string{"schema", "flow"}},
 	{"store/pebblestore", []string{"store", "schema", "flow"}},
 	{"store/storetest", []string{"store", "schema", "flow"}},
