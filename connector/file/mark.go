@@ -1,0 +1,95 @@
+package file
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+)
+
+// mark is a place in a file, with enough to recognise the file by: what offsets
+// of the source and positions of the sink store. It is JSON, for people.
+type mark struct {
+	Version  int   `json:"version"`
+	Position int64 `json:"position"`
+	// Line is the number of lines before Position.
+	Line int64 `json:"line"`
+	// Head is the beginning of the file, Tail what lies before Position.
+	Head checksum `json:"head"`
+	Tail checksum `json:"tail"`
+	// Path and Node are the sink's: the path in the spec, and the file's
+	// identity in its file system, which tells apart files without content.
+	Path string `json:"path,omitempty"`
+	Node string `json:"node,omitempty"`
+}
+
+// checksum is the CRC-32C of some bytes.
+type checksum struct {
+	Length int64  `json:"length"`
+	CRC    uint32 `json:"crc32c"`
+}
+
+const markVersion = 1
+
+func sum(b []byte) checksum {
+	return checksum{int64(len(b)), crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli))}
+}
+
+func (m mark) encode() []byte {
+	m.Version = markVersion
+	b, err := json.Marshal(m)
+	if err != nil {
+		panic(err) // numbers and strings
+	}
+	return b
+}
+
+func decodeMark(b []byte) (mark, error) {
+	var m mark
+	if err := json.Unmarshal(b, &m); err != nil {
+		return mark{}, fmt.Errorf("stored position %.200q cannot be read: %w", b, err)
+	}
+	switch {
+	case m.Version > markVersion:
+		return mark{}, fmt.Errorf("stored position is of version %d, this program reads up to %d: use a newer one", m.Version, markVersion)
+	case m.Version < 1 || m.Position < 0 || m.Line < 0 || !m.Head.within(m.Position) || !m.Tail.within(m.Position):
+		return mark{}, fmt.Errorf("stored position %.200q makes no sense", b)
+	default:
+		return m, nil
+	}
+}
+
+// within bounds the length by what a file has, and by what is worth reading.
+func (c checksum) within(position int64) bool {
+	return c.Length >= 0 && c.Length <= min(position, 1<<20)
+}
+
+var (
+	errShort = errors.New("the file has become shorter")
+	errOther = errors.New("the file is another one, or was changed")
+)
+
+// check compares the file with what it was when the mark was made. The error is
+// errShort, errOther, or that of reading.
+func (m mark) check(r io.ReaderAt, size int64) error {
+	if size < m.Position {
+		return errShort
+	}
+	if err := m.Head.check(r, 0); err != nil {
+		return err
+	}
+	return m.Tail.check(r, m.Position-m.Tail.Length)
+}
+
+func (c checksum) check(r io.ReaderAt, from int64) error {
+	b := make([]byte, c.Length)
+	if n, err := r.ReadAt(b, from); n < len(b) {
+		return fmt.Errorf("read what lies before the stored position: %w", err)
+	}
+	if sum(b) != c {
+		return errOther
+	}
+	return nil
+}
+

@@ -1,0 +1,316 @@
+package file
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// malformed is an error at a byte of a line.
+type malformed struct {
+	at  int
+	err error
+}
+
+func (e *malformed) Error() string { return fmt.Sprintf("byte %d: %v", e.at+1, e.err) }
+func (e *malformed) Unwrap() error { return e.err }
+
+// cursor walks over the JSON text of one line. Its methods leave it behind
+// what they read; each error says where it is.
+type cursor struct {
+	text string
+	at   int
+}
+
+func (c *cursor) fail(format string, args ...any) error {
+	return &malformed{at: c.at, err: fmt.Errorf(format, args...)}
+}
+
+// peek returns the byte at the cursor, 0 at the end (no JSON text has a NUL).
+func (c *cursor) peek() byte {
+	if c.at < len(c.text) {
+		return c.text[c.at]
+	}
+	return 0
+}
+
+func (c *cursor) space() {
+	for c.at < len(c.text) {
+		switch c.text[c.at] {
+		case ' ', '\t', '\r', '\n':
+			c.at++
+		default:
+			return
+		}
+	}
+}
+
+// expect skips space, reads the byte b, and skips space again.
+func (c *cursor) expect(b byte, why string) error {
+	c.space()
+	if c.peek() != b {
+		return c.fail("%s, want %s", c.found(), why)
+	}
+	c.at++
+	c.space()
+	return nil
+}
+
+// found says what is at the cursor.
+func (c *cursor) found() string {
+	if c.at >= len(c.text) {
+		return "the line ends"
+	}
+	r, _ := utf8.DecodeRuneInString(c.text[c.at:])
+	return fmt.Sprintf("found %q", r)
+}
+
+// more reads the comma before another element, or the closing bracket.
+func (c *cursor) more(closing byte) (bool, error) {
+	c.space()
+	switch c.peek() {
+	case ',':
+		c.at++
+		c.space()
+		return true, nil
+	case closing:
+		c.at++
+		return false, nil
+	default:
+		return false, c.fail("%s, want ',' or %q", c.found(), closing)
+	}
+}
+
+// str reads a string literal. Without escapes the result is a part of the line.
+func (c *cursor) str() (string, error) {
+	start := c.at + 1
+	for i := start; i < len(c.text); i++ {
+		switch b := c.text[i]; {
+		case b == '"':
+			c.at = i + 1
+			return c.text[start:i], nil
+		case b == '\\':
+			c.at = start
+			return c.unescape()
+		case b < ' ':
+			c.at = i
+			return "", c.control(b)
+		}
+	}
+	c.at = len(c.text)
+	return "", c.fail("the line ends inside a string")
+}
+
+func (c *cursor) control(b byte) error {
+	return c.fail(`control character in a string, want it as \u%04x`, b)
+}
+
+// unescape reads the rest of a string literal, from behind its opening quote.
+func (c *cursor) unescape() (string, error) {
+	var b strings.Builder
+	for c.at < len(c.text) {
+		plain := c.at
+		for plain < len(c.text) && c.text[plain] != '"' && c.text[plain] != '\\' && c.text[plain] >= ' ' {
+			plain++
+		}
+		b.WriteString(c.text[c.at:plain])
+		c.at = plain
+		switch ch := c.peek(); {
+		case c.at == len(c.text):
+		case ch == '"':
+			c.at++
+			return b.String(), nil
+		case ch == '\\':
+			if err := c.escape(&b); err != nil {
+				return "", err
+			}
+		default:
+			return "", c.control(ch)
+		}
+	}
+	return "", c.fail("the line ends inside a string")
+}
+
+const (
+	escapes  = `"\/bfnrt`
+	meanings = "\"\\/\b\f\n\r\t"
+)
+
+// escape reads one escape sequence.
+func (c *cursor) escape(b *strings.Builder) error {
+	c.at++
+	ch := c.peek()
+	if ch == 'u' {
+		return c.unicode(b)
+	}
+	i := strings.IndexByte(escapes, ch)
+	if i < 0 {
+		return c.fail("%s after a backslash, want one of %su", c.found(), escapes)
+	}
+	c.at++
+	b.WriteByte(meanings[i])
+	return nil
+}
+
+// unicode reads uXXXX, or two of them that are a surrogate pair.
+func (c *cursor) unicode(b *strings.Builder) error {
+	start := c.at
+	r, err := c.hex4()
+	if err != nil {
+		return err
+	}
+	if utf16.IsSurrogate(r) {
+		low := rune(0)
+		if strings.HasPrefix(c.text[c.at:], `\u`) {
+			c.at++
+			if low, err = c.hex4(); err != nil {
+				return err
+			}
+		}
+		if r = utf16.DecodeRune(r, low); r == utf8.RuneError {
+			c.at = start
+			return c.fail("half of a surrogate pair stands alone")
+		}
+	}
+	b.WriteRune(r)
+	return nil
+}
+
+// hex4 reads u and four hexadecimal digits.
+func (c *cursor) hex4() (rune, error) {
+	c.at++
+	var r rune
+	for range 4 {
+		switch b := c.peek(); {
+		case b >= '0' && b <= '9':
+			r = r<<4 | rune(b-'0')
+		case b >= 'a' && b <= 'f' || b >= 'A' && b <= 'F':
+			r = r<<4 | rune(b&7+9)
+		default:
+			return 0, c.fail(`%s in \u, want four hexadecimal digits`, c.found())
+		}
+		c.at++
+	}
+	return r, nil
+}
+
+// number reads a number and tells whether it is written as an integer.
+func (c *cursor) number() (text string, integer bool, err error) {
+	start := c.at
+	if c.peek() == '-' {
+		c.at++
+	}
+	if c.peek() == '0' {
+		c.at++
+	} else if err := c.digits(); err != nil {
+		return "", false, err
+	}
+	integer = true
+	if c.peek() == '.' {
+		integer = false
+		c.at++
+		if err := c.digits(); err != nil {
+			return "", false, err
+		}
+	}
+	if c.peek()|0x20 == 'e' {
+		integer = false
+		c.at++
+		if c.peek() == '+' || c.peek() == '-' {
+			c.at++
+		}
+		if err := c.digits(); err != nil {
+			return "", false, err
+		}
+	}
+	return c.text[start:c.at], integer, nil
+}
+
+func (c *cursor) digits() error {
+	start := c.at
+	for c.at < len(c.text) && c.text[c.at]-'0' <= 9 {
+		c.at++
+	}
+	if c.at == start {
+		return c.fail("%s in a number, want a digit", c.found())
+	}
+	return nil
+}
+
+// literal reads true, false or null.
+func (c *cursor) literal() (string, error) {
+	for _, word := range [...]string{"true", "false", "null"} {
+		if strings.HasPrefix(c.text[c.at:], word) {
+			c.at += len(word)
+			return word, nil
+		}
+	}
+	return "", c.fail("%s, want a JSON value", c.found())
+}
+
+// maxDepth bounds the nesting of values, and with it the stack.
+const maxDepth = 10000
+
+// skip reads one value of any kind.
+func (c *cursor) skip(depth int) error {
+	var err error
+	switch b := c.peek(); {
+	case b == '"':
+		_, err = c.str()
+	case b == '{' || b == '[':
+		err = c.skipNested(b, depth)
+	case b == '-' || b-'0' <= 9:
+		_, _, err = c.number()
+	default:
+		_, err = c.literal()
+	}
+	return err
+}
+
+func (c *cursor) skipNested(open byte, depth int) error {
+	return c.nested(open, depth, func(string) error { return c.skip(depth + 1) })
+}
+
+// nested reads the object or list at the cursor and calls element for each of
+// its values, with the name in an object.
+func (c *cursor) nested(open byte, depth int, element func(name string) error) error {
+	if depth >= maxDepth {
+		return c.fail("more than %d levels of nesting", maxDepth)
+	}
+	c.at++
+	c.space()
+	closing := open + 2 // '{' to '}', '[' to ']'
+	if c.peek() == closing {
+		c.at++
+		return nil
+	}
+	for more := true; more; {
+		name := ""
+		var err error
+		if open == '{' {
+			if name, err = c.name(); err != nil {
+				return err
+			}
+		}
+		if err = element(name); err != nil {
+			return err
+		}
+		if more, err = c.more(closing); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// name reads the name of a field and the colon behind it.
+func (c *cursor) name() (string, error) {
+	if c.peek() != '"' {
+		return "", c.fail("%s, want a field name in quotes", c.found())
+	}
+	name, err := c.str()
+	if err != nil {
+		return "", err
+	}
+	return name, c.expect(':', "':' after the name of a field")
+}

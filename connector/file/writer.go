@@ -1,0 +1,92 @@
+package file
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/rondo-flow/rondo/flow"
+	"github.com/rondo-flow/rondo/schema"
+)
+
+// writer appends to the file of a sink. What it holds of the file is true as
+// long as nothing failed; after that only a new Open knows.
+type writer struct {
+	file     handle
+	at       mark
+	trail    trail
+	encoders map[*schema.Schema]*encoder
+	buf      []byte
+	failure  error
+}
+
+// keepBuffer is how much memory is kept between two writes.
+const keepBuffer = 4 << 20
+
+// Write appends the messages with one write and syncs the file.
+func (w *writer) Write(ctx context.Context, messages []flow.Message) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if w.failure != nil {
+		return nil, fmt.Errorf("an earlier write failed: %w", w.failure)
+	}
+	if len(messages) == 0 {
+		return w.position(), nil
+	}
+	if err := w.encode(messages); err != nil {
+		return nil, err // the file has not been touched
+	}
+	if w.failure = w.append(); w.failure != nil {
+		return nil, fmt.Errorf("%s: %w", w.at.Path, w.failure)
+	}
+	w.at.Position += int64(len(w.buf))
+	w.at.Line += int64(len(messages))
+	pass(&w.trail, w.buf)
+	if cap(w.buf) > keepBuffer {
+		w.buf = nil
+	}
+	return w.position(), nil
+}
+
+// encode fills the buffer with the lines of the messages.
+func (w *writer) encode(messages []flow.Message) error {
+	w.buf = w.buf[:0]
+	for i := range messages {
+		m := &messages[i]
+		buf, err := w.encoder(m.Payload.Schema()).appendRow(w.buf, m.Payload.Row())
+		if err != nil {
+			return fmt.Errorf("%s: message %s of stream %s: %w", w.at.Path, m.ID, m.StreamID, err)
+		}
+		w.buf = buf
+	}
+	return nil
+}
+
+func (w *writer) encoder(s *schema.Schema) *encoder {
+	e, ok := w.encoders[s]
+	if !ok {
+		e = newEncoder(s)
+		w.encoders[s] = e
+	}
+	return e
+}
+
+// append writes the buffer behind the recorded end and makes it durable.
+func (w *writer) append() error {
+	size, _, err := w.file.Stat()
+	if err != nil {
+		return err
+	}
+	if size != w.at.Position {
+		return fmt.Errorf("the file has %d bytes where %d were written: something else writes to it, stop that", size, w.at.Position)
+	}
+	if _, err := w.file.WriteAt(w.buf, w.at.Position); err != nil {
+		return err
+	}
+	return w.file.Sync()
+}
+
+func (w *writer) position() []byte { return w.trail.mark(w.at).encode() }
+
+// Close gives the file free for another writer.
+func (w *writer) Close() error { return w.file.Close() }
