@@ -62,13 +62,16 @@ func DefaultParams() Params {
 	}
 }
 
+// longest bounds all periods, so that sums of a few of them do not overflow.
+const longest = 100 * 365 * 24 * time.Hour
+
 // Validate reports every parameter that is out of range, each by its name in
 // the dynamic spec and with the values that are allowed (KV-50).
 func (p Params) Validate() error {
 	return errors.Join(
-		check(p.Period > 0, "period", "be greater than 0", p.Period),
-		check(p.FinalPassPeriod >= 0, "final_pass_period", "be at least 0", p.FinalPassPeriod),
-		check(p.FillPeriod >= 0, "background_fill_period", "be greater than 0", p.FillPeriod),
+		check(p.Period > 0 && p.Period <= longest, "period", "be greater than 0 and at most 100 years", p.Period),
+		check(p.FinalPassPeriod >= 0 && p.FinalPassPeriod <= longest, "final_pass_period", "be at least 0 and at most 100 years", p.FinalPassPeriod),
+		check(p.FillPeriod >= 0 && p.FillPeriod <= longest, "background_fill_period", "be greater than 0 and at most 100 years", p.FillPeriod),
 		check(p.CatchupLagThreshold >= 0, "catchup_lag_threshold", "be at least 0", p.CatchupLagThreshold),
 		check(p.CatchupMultiplier > 1, "catchup_speedup_multiplier", "be greater than 1", p.CatchupMultiplier),
 		check(p.MaxVisitsPerSecond >= 0, "max_visits_per_second", "be greater than 0", p.MaxVisitsPerSecond),

@@ -1,12 +1,17 @@
 package visit
 
-import "time"
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
 
-// Rate is a number per second that may not be known yet; unknown differs from
-// zero.
+// Rate is a number that may not be known yet; unknown differs from zero.
 type Rate struct {
-	PerSecond float64
-	Known     bool
+	Value float64
+	Known bool
 }
 
 // Counters count the keys of a pass (KV-16).
@@ -14,17 +19,6 @@ type Counters struct {
 	// Seen are keys listed in ranges that are committed now; when a pass is
 	// complete it equals the sum of the other three.
 	Seen, Delivered, Failed, Gone uint64
-}
-
-// Summary describes one completed pass.
-type Summary struct {
-	Pass uint64
-	// Start is the wall time at which the first slice was read (or the pass
-	// began, if that never happened) and End the time it was complete, in unix
-	// nanoseconds.
-	Start, End int64
-	Final      bool
-	Counters
 }
 
 // Problem is an error state of the stream.
@@ -61,24 +55,145 @@ type Status struct {
 	// slices are widened for it.
 	Lag     time.Duration
 	CatchUp bool
-	// Left is the time the running pass is expected to take from now on;
-	// meaningful if LeftKnown.
+	// Left is the time that the running pass is expected to take from now on;
+	// LeftKnown is false while an unpaced pass has covered nothing yet.
 	Left      time.Duration
 	LeftKnown bool
-	// MaxAge bounds the time since the least recently visited key was visited,
-	// by what this partition's summaries tell (KV-48).
+	// MaxAge is an upper bound of the time since the least recently visited key
+	// was visited, as far back as this stream knows (KV-48).
 	MaxAge time.Duration
 	// Ready are the buffered visits and ReadyBytes the size of their rows.
 	Ready, ReadyBytes int
 	// Offered is the number of visits per second the scan is planned to supply
-	// (KV-47); Processed counts visits in committed epochs.
+	// (KV-47), Processed that of visits in committed epochs.
 	Offered, Processed Rate
 	// Pace is achieved divided by target pace.
 	Pace Rate
-	// Pass's counters so far, committed epochs only.
+	// The counters of the running pass, committed epochs only.
 	Counters
-	// BytesRead is what sources read for this Visitor.
+	// BytesRead is what the sources read for this Visitor.
 	BytesRead uint64
 	// Problems are the stream's error states, sorted by path.
 	Problems []Problem
+}
+
+// Status describes the stream at now.
+func (v *Visitor) Status(now Instant) Status {
+	left, leftKnown := v.left(now)
+	return Status{
+		Stream:     v.cfg.Stream,
+		Range:      v.cfg.Range,
+		Pass:       v.pass.pass,
+		Final:      v.pass.final,
+		Empty:      v.Empty(),
+		Suspended:  v.draining,
+		Enabled:    v.params.Enabled,
+		PassStart:  v.pass.start,
+		Progress:   v.cover.done(),
+		Scanned:    v.cover.scanned(),
+		Buckets:    v.bucketStatus(),
+		Lag:        v.lag(now),
+		CatchUp:    v.catchUp,
+		Left:       left,
+		LeftKnown:  leftKnown,
+		MaxAge:     v.maxAge(now),
+		Ready:      v.buffer.visits,
+		ReadyBytes: v.buffer.bytes,
+		Offered:    v.offered(),
+		Processed:  v.processed.rate(now.Mono),
+		Pace:       v.reach.pace(now.Mono, v.pacer.period),
+		Counters:   v.pass.counters,
+		BytesRead:  v.bytesRead,
+		Problems:   v.problems(now),
+	}
+}
+
+func (v *Visitor) bucketStatus() []BucketStatus {
+	list := make([]BucketStatus, len(v.cover.buckets))
+	for i := range list {
+		one := coverage{buckets: v.cover.buckets[i : i+1], total: v.cover.buckets[i].rng.length()}
+		list[i] = BucketStatus{Range: one.buckets[0].rng, Progress: one.done(), Stalled: v.fill.stalls[i].rows > 0}
+	}
+	return list
+}
+
+// offered returns the planned supply: density x span / period (KV-47).
+func (v *Visitor) offered() Rate {
+	if v.Empty() {
+		return Rate{Known: true}
+	}
+	perUnit, known := v.density.value()
+	return Rate{Value: perUnit * float64(v.cover.total) / v.pacer.period.Seconds(), Known: known}
+}
+
+// left returns the time that the rest of the pass takes at the period in force,
+// or at the achieved pace where that is slower or nothing is paced.
+func (v *Visitor) left(now Instant) (left time.Duration, known bool) {
+	pace := v.reach.pace(now.Mono, v.pacer.period)
+	rest := (1 - v.cover.done()) * float64(v.pacer.period)
+	if rest == 0 {
+		return 0, true
+	}
+	if !pace.Known || pace.Value == 0 {
+		return time.Duration(rest), !v.pacer.unlimited
+	}
+	if v.pacer.unlimited || pace.Value < 1 {
+		rest /= pace.Value
+	}
+	return time.Duration(min(rest, math.MaxInt64/2)), true
+}
+
+// maxAge counts from the start of the previous pass while the running one has
+// pending ranges, which may have been visited as early as that, else from the
+// start of the running one.
+func (v *Visitor) maxAge(now Instant) time.Duration {
+	age := v.sched.elapsed(now)
+	if n := len(v.past); n > 0 && v.cover.has(pending) {
+		age = max(age, time.Duration(now.Wall-v.past[n-1].Start))
+	}
+	return age
+}
+
+// unanswered is how long a list may take before it shows as an error (KV-19).
+const unanswered = 30 * time.Second
+
+// problems returns the error states, sorted by path.
+func (v *Visitor) problems(now Instant) []Problem {
+	var list []Problem
+	add := func(leaf, message string) {
+		list = append(list, Problem{Path: "/key_visitor/" + v.cfg.Stream + "/" + leaf, Message: message})
+	}
+	if err := v.fillError(now); err != nil {
+		add("background_fill", err.Error())
+	}
+	if !v.params.Enabled {
+		add("disabled", v.disabled())
+	}
+	if v.reach.unreachable {
+		add("period_unreachable", v.reach.message(v.reach.pace(now.Mono, v.pacer.period), v.offered(), v.pacer.period))
+	}
+	if i := slices.IndexFunc(v.fill.stalls, func(s stall) bool { return s.rows > 0 }); i >= 0 {
+		add("scan_cap_stall", fmt.Sprintf(
+			"Key visitor stalled: a single key has more than max_scan_rows_per_iteration = %d rows", v.fill.stalls[i].rows))
+	}
+	slices.SortFunc(list, func(a, b Problem) int { return strings.Compare(a.Path, b.Path) })
+	return list
+}
+
+// fillError returns why the fill loop makes no progress.
+func (v *Visitor) fillError(now Instant) error {
+	f := v.fill.flight
+	if f == nil || f.discard || now.Mono-f.begun < unanswered {
+		return v.fill.err
+	}
+	return fmt.Errorf("a list of %s has had no answer for %s", f.list.Range, (now.Mono - f.begun).Truncate(time.Second))
+}
+
+// disabled says what waits for a disabled stream (KV-39).
+func (v *Visitor) disabled() string {
+	message := fmt.Sprintf("pass %d rests at %.0f%%", v.pass.pass, 100*v.cover.done())
+	if v.params.Finite {
+		message += ", and the partition cannot complete"
+	}
+	return message + ", until the stream is enabled again"
 }

@@ -1,126 +1,164 @@
 package visit
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Visitor is the machine of one visit stream of one partition for one
 // generation. It is not safe for concurrent use.
-type Visitor struct{}
+type Visitor struct {
+	cfg      Config
+	params   Params
+	warnings []string
+
+	cover coverage
+	pass  record
+	sched schedule
+	past  []Summary // completed passes, oldest first
+
+	fill   fill
+	buffer buffer
+	epoch  epoch
+	saved  saved
+
+	pacer     pacer
+	limiter   limiter
+	density   density
+	processed meter
+	reach     reach
+	catchUp   bool
+	bytesRead uint64
+
+	upstream bool // the last level that UpstreamCompleted reported
+	draining bool
+}
 
 // New makes a Visitor that resumes from what is stored. Stored rows that cannot
 // be used are left out and named by Warnings (KV-10). It panics if cfg or p is
 // not valid; both are checked when a spec is submitted.
-func New(cfg Config, p Params, st Stored, now Instant) *Visitor { panic("not built yet") }
+func New(cfg Config, p Params, st Stored, now Instant) *Visitor {
+	must(cfg.validate())
+	must(p.Validate())
+	v := &Visitor{cfg: cfg, params: p, cover: newCoverage(cfg.Range, cfg.Buckets)}
+	n := len(v.cover.buckets)
+	v.fill = fill{last: n - 1, nextAt: now.Mono + cfg.FirstTick, stalls: make([]stall, n)}
+	v.buffer.buckets = make([]queue[*chunk], n)
+	v.restore(st, now)
+	v.sched.stopped = !p.Enabled
+	v.pacer.span = cfg.Range.Span()
+	v.pacer.period, v.pacer.tick, v.pacer.unlimited = v.pace()
+	v.limiter.retune(p.MaxVisitsPerSecond)
+	v.processed.start(now.Mono)
+	v.resume(now)
+	v.settle(now)
+	return v
+}
+
+// must panics on an error of whoever made the configuration.
+func must(err error) {
+	if err != nil {
+		panic(fmt.Sprintf("visit: invalid configuration: %v", err))
+	}
+}
 
 // Warnings names the stored rows that New could not use.
-func (v *Visitor) Warnings() []string { panic("not built yet") }
+func (v *Visitor) Warnings() []string { return v.warnings }
 
-// NextList offers the next list to read, if one may begin now. It changes
-// nothing.
-func (v *Visitor) NextList(now Instant) (List, bool) { panic("not built yet") }
+// advance brings everything that accrues with time to now. Every call that
+// changes the Visitor and knows the time begins with it.
+func (v *Visitor) advance(now Instant) {
+	v.pacer.advance(now.Mono)
+	v.limiter.advance(now.Mono, v.pacer.limit())
+}
 
-// AcceptList begins the list that NextList offered at the same instant.
-func (v *Visitor) AcceptList(now Instant, l List) { panic("not built yet") }
+// paused says whether nothing is read or handed out.
+func (v *Visitor) paused() bool { return v.draining || !v.params.Enabled }
 
-// Outstanding returns the token of the list that has begun and has no answer
-// yet.
-func (v *Visitor) Outstanding() (Token, bool) { panic("not built yet") }
+// resume begins reading and handing out with an empty allowance.
+func (v *Visitor) resume(now Instant) {
+	v.pacer.restart(now.Mono, v.lag(now))
+	v.limiter.restart(now.Mono)
+	v.reach.restart(now.Mono)
+}
 
-// Listed takes the answers to a list, one per source in their fixed order. A
-// token that is not the outstanding one changes nothing.
-func (v *Visitor) Listed(now Instant, t Token, answers []Answer) { panic("not built yet") }
+// lag returns the schedule lag at now (KV-45).
+func (v *Visitor) lag(now Instant) time.Duration {
+	return v.sched.lag(now, v.cover.scanned(), v.pacer.period)
+}
 
-// ListFailed says that a list, or one source of it, failed. Nothing of the slice
-// is covered, the error shows in the status, and the slice is retried at the
-// next tick (KV-19). A token that is not the outstanding one changes nothing.
-func (v *Visitor) ListFailed(now Instant, t Token, err error) { panic("not built yet") }
+// settle ends the pass if everything is committed: a final pass is summed up, any
+// other is followed by the next one at once (KV-12). While paused or with an
+// epoch open it waits: a rotation with visits in the open epoch would commit
+// them under the wrong pass.
+func (v *Visitor) settle(now Instant) {
+	if v.paused() || v.epoch.open || !v.cover.all(committed) {
+		return
+	}
+	if v.pass.final {
+		v.finish(now)
+		return
+	}
+	v.rotate(now)
+}
 
-// WakeAt returns the monotonic time at which NextList may say yes if nothing
-// else happens before; not ok means that it waits for another event.
-func (v *Visitor) WakeAt(now Instant) (at time.Duration, ok bool) { panic("not built yet") }
+// rotate sums up the pass and begins the next one. The store keeps the old pass
+// until the next transaction, which replaces all of it: a crash before that
+// finds the old coverage complete and rotates again.
+func (v *Visitor) rotate(now Instant) {
+	v.sumUp(now)
+	v.pass = record{
+		pass:      v.pass.pass + 1,
+		final:     v.following(),
+		watermark: v.pass.watermark,
+	}
+	v.sched.set(now, 0)
+	v.cover.reset()
+	v.fill.nextAt = now.Mono
+	v.changed(now)
+}
+
+// finish sums up the final pass, once: a restart between its last commit and
+// the partition's completion finds the summary stored.
+func (v *Visitor) finish(now Instant) {
+	if n := len(v.past); n > 0 && v.past[n-1].Pass == v.pass.pass {
+		return
+	}
+	v.sumUp(now)
+	v.changed(now)
+}
+
+// sumUp adds the running pass to the summaries.
+func (v *Visitor) sumUp(now Instant) {
+	start := v.pass.start
+	if start == 0 {
+		start = v.sched.anchor
+	}
+	v.past = append(newest(v.past), Summary{
+		Pass:     v.pass.pass,
+		Start:    start,
+		End:      max(now.Wall, start),
+		Final:    v.pass.final,
+		Counters: v.pass.counters,
+	})
+	v.past = newest(v.past)
+	v.saved.summaries = false
+}
+
+// Summaries returns the summaries of the last 16 completed passes, oldest first.
+func (v *Visitor) Summaries() []Summary { return v.past }
 
 // Touch says that an epoch which is open or just committed wrote key. What a
 // buffered visit, or a list in flight, has read of it is stale from then on
 // (KV-22).
-func (v *Visitor) Touch(key Key) { panic("not built yet") }
-
-// Buffered returns the number of visits that are ready.
-func (v *Visitor) Buffered() int { panic("not built yet") }
-
-// BufferedBytes returns the size of the rows they bring along.
-func (v *Visitor) BufferedBytes() int { panic("not built yet") }
-
-// ReadyAt returns the monotonic time at which waiting visits deserve an epoch of
-// their own: at once when batch of them are ready or nothing can be added to
-// them, else after min(1 s, period/40) (KV-32). Not ok: there are none.
-func (v *Visitor) ReadyAt(now Instant, batch int) (at time.Duration, ok bool) {
-	panic("not built yet")
+func (v *Visitor) Touch(key Key) {
+	if !v.cfg.Range.Contains(key) {
+		return
+	}
+	if f := v.fill.flight; f != nil && f.list.Range.Contains(key) {
+		f.touch(key)
+	}
+	if v.buffer.visits > 0 {
+		v.buffer.touch(v.cover.find(key), key)
+	}
 }
-
-// NextVisits appends to dst the first n visits that may be delivered, fewer if
-// fewer are ready or max_visits_per_second allows fewer. It changes nothing.
-func (v *Visitor) NextVisits(now Instant, dst []Visit, n int) []Visit { panic("not built yet") }
-
-// AcceptVisits says that the first visits NextVisits offered were handled in the
-// open epoch, in any of the three ways.
-func (v *Visitor) AcceptVisits(o Outcome) { panic("not built yet") }
-
-// EpochOpened begins an epoch: until EpochCommitted no list begins or is
-// answered and no pass ends.
-func (v *Visitor) EpochOpened(now Instant) { panic("not built yet") }
-
-// Delta returns what the open epoch's transaction must write. It changes
-// nothing and may be asked again when the transaction is repeated.
-func (v *Visitor) Delta() Delta { panic("not built yet") }
-
-// EpochCommitted says that the open epoch, with the last Delta, is durable. An
-// epoch that failed has no call: the driver drops the Visitor and makes a new
-// one from what is stored.
-func (v *Visitor) EpochCommitted(now Instant) { panic("not built yet") }
-
-// StoreBy returns the monotonic time at which an epoch must have committed, so
-// that coverage without visits or a new pass does not stay unstored for more
-// than 5 s (KV-10, KV-12). Not ok: nothing waits.
-func (v *Visitor) StoreBy() (at time.Duration, ok bool) { panic("not built yet") }
-
-// Watermark returns the stream's watermark in unix nanoseconds: the smallest
-// event time of all visits buffered or in the open epoch, else now less the
-// schedule lag; never less than what was announced (KV-46).
-func (v *Visitor) Watermark(now Instant) int64 { panic("not built yet") }
-
-// AnnounceWatermark says that the open epoch's transaction reports w as the
-// stream's watermark; later visits are never earlier than it.
-func (v *Visitor) AnnounceWatermark(w int64) { panic("not built yet") }
-
-// UpstreamCompleted reports whether every followed upstream is completed and
-// all its messages are consumed in committed epochs. It is a level: repeating
-// it changes nothing (KV-33).
-func (v *Visitor) UpstreamCompleted(now Instant, done bool) { panic("not built yet") }
-
-// Reconfigure takes new parameters at once; invalid ones are refused and the old
-// ones stay.
-func (v *Visitor) Reconfigure(now Instant, p Params) error { panic("not built yet") }
-
-// Drain stops reading and handing out, or resumes it. Buffered visits are
-// dropped and read again later (KV-39).
-func (v *Visitor) Drain(now Instant, on bool) { panic("not built yet") }
-
-// Empty says that the scan is over: the pass is final and all of it is
-// committed (KV-37).
-func (v *Visitor) Empty() bool { panic("not built yet") }
-
-// Final says whether the running pass is the final one.
-func (v *Visitor) Final() bool { panic("not built yet") }
-
-// Suspended says that the stream is draining.
-func (v *Visitor) Suspended() bool { panic("not built yet") }
-
-// Retire returns what the transaction that marks the partition Completed must
-// write: everything stored of the stream goes but the pass summaries (KV-37).
-// It panics unless the Visitor is Empty.
-func (v *Visitor) Retire() Delta { panic("not built yet") }
-
-// Summaries returns the summaries of the last 16 completed passes, oldest first.
-func (v *Visitor) Summaries() []Summary { panic("not built yet") }
-
-// Status describes the stream at now.
-func (v *Visitor) Status(now Instant) Status { panic("not built yet") }

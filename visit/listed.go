@@ -1,0 +1,142 @@
+package visit
+
+import "fmt"
+
+// Listed takes the answers to a list, one per source in their fixed order. A
+// token that is not the outstanding one changes nothing.
+func (v *Visitor) Listed(now Instant, t Token, answers []Answer) {
+	f, ok := v.landed(now, t)
+	if !ok {
+		return
+	}
+	if len(answers) != v.cfg.Sources {
+		panic(fmt.Sprintf("visit: a list needs one answer from each of %d sources, got %d", v.cfg.Sources, len(answers)))
+	}
+	for _, a := range answers {
+		v.bytesRead += uint64(max(a.Bytes, 0))
+	}
+	c, err := cutAnswers(f.list, answers)
+	if err != nil {
+		v.failed(now, f, err)
+		return
+	}
+	v.pacer.refund(f.price, c.tail.Span(), f.list.Range.Span())
+	v.fill.err = nil
+	if c.covered.Empty() {
+		v.blocked(now, f, c.capped)
+		return
+	}
+	v.progress(now, f, c, answers)
+}
+
+// ListFailed says that a list, or one source of it, failed. Nothing of the slice
+// is covered, the error shows in the status, and the slice is retried at the
+// next tick (KV-19). A token that is not the outstanding one changes nothing.
+func (v *Visitor) ListFailed(now Instant, t Token, err error) {
+	if f, ok := v.landed(now, t); ok {
+		v.failed(now, f, err)
+	}
+}
+
+// landed ends the flight with token t. An answer that comes late, from a former
+// generation or to a list that a drain gave up, is not ok.
+func (v *Visitor) landed(now Instant, t Token) (*flight, bool) {
+	v.serialised()
+	f := v.fill.flight
+	if f == nil || f.list.Token != t {
+		return nil, false
+	}
+	v.advance(now)
+	v.fill.flight = nil
+	return f, !f.discard
+}
+
+// failed leaves the slice pending, with its units given back.
+func (v *Visitor) failed(now Instant, f *flight, err error) {
+	span := f.list.Range.Span()
+	v.pacer.refund(f.price, span, span)
+	v.fill.err = err
+	v.fill.nextAt = now.Mono + v.pacer.tick
+	v.judge(now)
+}
+
+// blocked handles a list that covered nothing. Because of the row cap, one key
+// has at least that many rows: its bucket stalls and the others go on (KV-21).
+// Else the source ran out of work or time, and the slice is halved (KV-19).
+func (v *Visitor) blocked(now Instant, f *flight, capped bool) {
+	switch {
+	case capped:
+		v.fill.last = f.bucket
+		v.fill.stalls[f.bucket] = stall{rows: f.list.MaxRows, until: now.Mono + v.pacer.tick}
+		v.fill.nextAt = now.Mono
+		v.judge(now)
+	case f.list.Range.Span() > 1:
+		v.fill.narrow = min(v.fill.narrow+1, 63)
+		v.fill.nextAt = now.Mono
+	default:
+		v.failed(now, f, fmt.Errorf("a list of %s, a single hash, covered nothing of it before the source's limit of time or work", f.list.Range))
+	}
+}
+
+// progress covers what a list completed.
+func (v *Visitor) progress(now Instant, f *flight, c cut, answers []Answer) {
+	v.fill.last, v.fill.narrow = f.bucket, 0
+	v.fill.stalls[f.bucket] = stall{}
+	v.fill.nextAt = f.begun + v.pacer.tick
+	if f.reaches || !c.tail.Empty() {
+		v.fill.nextAt = now.Mono
+	}
+	if v.pass.start == 0 {
+		v.pass.start = now.Wall
+		v.sched.set(now, 0)
+	}
+	entries, parts := unite(answers, c.covered.Upper)
+	v.density.observe(now.Mono, len(entries), c.covered.length())
+	units := f.list.Range.Span() - c.tail.Span()
+	v.reach.observe(now.Mono, v.pacer.period, v.pacer.worth(units))
+	v.enqueue(now, f, &chunk{
+		bucket:  f.bucket,
+		rng:     c.covered,
+		list:    f.list.Token.Seq,
+		listed:  now.Mono,
+		system:  now.Wall,
+		entries: entries,
+		parts:   parts,
+	})
+	v.judge(now)
+	v.settle(now)
+}
+
+// enqueue marks the chunk's range, stamps its visits and queues them. A chunk
+// without visits is committed at once; nothing depends on when that is stored,
+// since a restart before only reads an empty range again (KV-10).
+func (v *Visitor) enqueue(now Instant, f *flight, c *chunk) {
+	if len(c.entries) == 0 {
+		v.cover.buckets[c.bucket].mark(c.rng, committed)
+		v.changed(now)
+	} else {
+		v.cover.buckets[c.bucket].mark(c.rng, buffered)
+	}
+	lag := v.lag(now)
+	v.catchUp = lag > v.params.CatchupLagThreshold
+	if len(c.entries) == 0 {
+		return
+	}
+	c.event = max(now.Wall-int64(lag), v.pass.watermark)
+	for i := range c.entries {
+		c.entries[i].stale = f.overflow
+	}
+	for _, key := range f.touched {
+		c.touch(key)
+	}
+	v.buffer.push(c)
+}
+
+// judge updates what is known about the pace.
+func (v *Visitor) judge(now Instant) {
+	if v.pacer.unlimited || v.paused() || v.Empty() {
+		v.reach.unreachable = false
+		return
+	}
+	v.reach.judge(v.reach.pace(now.Mono, v.pacer.period), v.lag(now), v.pacer.period)
+}

@@ -1,0 +1,159 @@
+package visit
+
+import (
+	"math/bits"
+	"time"
+)
+
+const (
+	// slicesPerPeriod is how many minimum slices a period has at most, and
+	// longestMinimum the most time one is worth (KV-23).
+	slicesPerPeriod = 2000
+	longestMinimum  = time.Minute
+	// freezeSlack is added to every gap that is still taken for normal running.
+	freezeSlack = time.Second
+)
+
+// pacer grants hash units at the base rate, span per period (KV-25).
+//
+// The allowance is kept as the time in which the base rate earns it, not as
+// units: so no span up to 2^64-1 overflows, a pace below one unit per tick adds
+// up, and the limits of the rules, which are times, need no conversion. At most
+// one period's worth is held, so products fit in 128 bits and their quotients
+// in 64.
+type pacer struct {
+	span      uint64
+	period    time.Duration // in force (KV-34)
+	tick      time.Duration
+	unlimited bool
+
+	credit time.Duration // allowance at the time at
+	at     time.Duration
+	epochs epochTimes
+}
+
+// rate returns the base rate in hash units per second.
+func (p *pacer) rate() float64 { return float64(p.span) / p.period.Seconds() }
+
+// worth returns the time in which the base rate earns units, rounded up; units
+// are at most the span.
+func (p *pacer) worth(units uint64) time.Duration {
+	hi, lo := bits.Mul64(units, uint64(p.period))
+	quo, rem := bits.Div64(hi, lo, p.span)
+	if rem > 0 {
+		quo++
+	}
+	return time.Duration(quo)
+}
+
+// units returns what the base rate earns in d, which is at most the period.
+func (p *pacer) units(d time.Duration) uint64 {
+	hi, lo := bits.Mul64(p.span, uint64(d))
+	quo, _ := bits.Div64(hi, lo, uint64(p.period))
+	return quo
+}
+
+// minimum returns the worth of the smallest slice (KV-23).
+func (p *pacer) minimum() time.Duration {
+	return max(min(p.period/slicesPerPeriod, longestMinimum), p.worth(1))
+}
+
+// limit returns the most allowance that is held (KV-25).
+func (p *pacer) limit() time.Duration {
+	return min(p.period, max(
+		p.minimum(),
+		double(p.tick),
+		min(p.period/10, time.Second),
+		double(p.epochs.median()),
+	))
+}
+
+// freeze returns the longest time between two observations that can still be
+// waiting or an epoch; after a longer one the process was frozen.
+func (p *pacer) freeze() time.Duration {
+	return double(max(p.limit(), p.epochs.longest())) + freezeSlack
+}
+
+// allowance returns the credit at mono. It is full after limit, however long
+// that was ago; a process that was frozen is behind and starts with one
+// minimum slice instead, so that it owes a paced pass and not a burst.
+func (p *pacer) allowance(mono time.Duration) time.Duration {
+	gap := max(mono-p.at, 0)
+	if gap > p.freeze() {
+		return p.minimum()
+	}
+	return min(p.credit+gap, p.limit())
+}
+
+// advance brings the credit to mono.
+func (p *pacer) advance(mono time.Duration) {
+	p.credit = p.allowance(mono)
+	p.at = max(p.at, mono)
+}
+
+// restart empties the allowance, but for one minimum slice if the pass lags by
+// more than that: restarts more frequent than minimum slices must not stop it.
+func (p *pacer) restart(mono, lag time.Duration) {
+	p.at, p.credit = mono, 0
+	if lag > p.minimum() {
+		p.credit = p.minimum()
+	}
+}
+
+// retune changes the pace. The credit stays worth as many units as before.
+func (p *pacer) retune(period, tick time.Duration, unlimited bool) {
+	units := p.units(min(p.credit, p.period))
+	p.period, p.tick, p.unlimited = period, tick, unlimited
+	p.credit = min(p.worth(units), p.limit())
+}
+
+// need returns the credit without which a pending range is not read.
+func (p *pacer) need(span uint64) time.Duration {
+	if p.unlimited {
+		return 0
+	}
+	return min(p.minimum(), p.worth(span))
+}
+
+// grant returns how many units of a pending range may be read at mono, 0 for
+// none yet.
+func (p *pacer) grant(mono time.Duration, span uint64) uint64 {
+	if p.unlimited {
+		return span
+	}
+	credit := p.allowance(mono)
+	if credit < p.need(span) {
+		return 0
+	}
+	return min(p.units(credit), span)
+}
+
+// readyAt returns the time from which a range of this span is granted.
+func (p *pacer) readyAt(span uint64) time.Duration {
+	return p.at + max(p.need(span)-p.credit, 0)
+}
+
+// charge takes the price of units and returns it.
+func (p *pacer) charge(units uint64) time.Duration {
+	if p.unlimited {
+		return 0
+	}
+	price := min(p.worth(units), p.credit)
+	p.credit -= price
+	return price
+}
+
+// refund gives back the share of a price that part is of whole (KV-20).
+func (p *pacer) refund(price time.Duration, part, whole uint64) {
+	hi, lo := bits.Mul64(uint64(price), part)
+	quo, _ := bits.Div64(hi, lo, whole)
+	p.credit = min(p.credit+time.Duration(quo), p.limit())
+}
+
+// double returns 2d, or the largest duration if that would overflow.
+func double(d time.Duration) time.Duration {
+	if twice := 2 * d; twice/2 == d {
+		return twice
+	}
+	return 1<<63 - 1
+}
