@@ -180,16 +180,36 @@ func (m *Machine) due(now visit.Instant, r *Ready) bool {
 	return due
 }
 
+// clockedReports is how often a watermark is told that moves with the clock
+// alone: that of outputs which depend on a visit stream. An idle partition would
+// commit for ever otherwise.
+const clockedReports = 30 * time.Second
+
 func (m *Machine) reportDue(now visit.Instant, r *Ready) bool {
 	if len(m.outputs) == 0 || !m.reportChanged() {
 		return false
 	}
-	at := m.toldAt.Mono + m.params.ReportEvery
-	if m.reportUrgent() || at <= now.Mono {
+	if m.reportUrgent() {
 		return true
 	}
-	r.wake(at)
-	return false
+	at := m.toldAt.Mono + m.reportEvery()
+	if at > now.Mono {
+		r.wake(at)
+	}
+	return at <= now.Mono
+}
+
+func (m *Machine) reportEvery() time.Duration {
+	for i, o := range m.outputs {
+		if m.told.Streams[i] != o.report && !m.clocked(o) {
+			return m.params.ReportEvery
+		}
+	}
+	return max(clockedReports, m.params.ReportEvery)
+}
+
+func (m *Machine) clocked(o outputState) bool {
+	return slices.ContainsFunc(m.visitors, func(v *visitor) bool { return slices.Contains(o.Parents, v.stream) })
 }
 
 func (m *Machine) newCommit() *store.Commit {

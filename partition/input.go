@@ -62,17 +62,17 @@ func (s *inputStream) held(b *inbox) bool {
 }
 
 // refresh derives watermark and completion from what was applied and what is
-// held. settled: no epoch is open, so that what is not held is committed.
+// held; a row is held until the epoch that took the last of it is committed.
 //
 // Completion and its watermark are applied in one step, and only when
 // everything of the stream is committed: a final pass that began before would
 // not see the last messages (D-16).
-func (s *inputStream) refresh(b *inbox, settled bool) {
+func (s *inputStream) refresh(b *inbox) {
 	if s.finished {
 		return
 	}
 	if s.state() == store.Finished {
-		if settled && !s.held(b) {
+		if !s.held(b) {
 			s.finished = true
 			s.watermark = max(s.watermark, s.maxEvent())
 		}

@@ -171,14 +171,13 @@ func (m *Machine) drain(now visit.Instant) {
 	}
 }
 
-// settle derives everything that follows from the events so far. Nothing may be
-// concluded while an epoch is open: what it took is not committed.
+// settle derives everything that follows from the events so far. Nothing is
+// told to visit streams while an epoch is open: what it took is not committed.
 func (m *Machine) settle(now visit.Instant) {
-	settled := m.open == nil
 	for _, in := range m.inputs {
-		in.refresh(&m.inbox, settled)
+		in.refresh(&m.inbox)
 	}
-	if !settled {
+	if m.open != nil {
 		return
 	}
 	for _, v := range m.visitors {

@@ -1,0 +1,23 @@
+package partition
+
+import (
+	"github.com/rondo-flow/rondo/store"
+	"github.com/rondo-flow/rondo/visit"
+)
+
+// Status is what is shown of a partition. Totals count committed epochs only.
+type Status struct {
+	Totals store.Totals
+	// Waiting are the messages held in memory and not taken yet.
+	Waiting  int
+	Visitors []visit.Status
+}
+
+// Status describes the machine now.
+func (m *Machine) Status(now visit.Instant) Status {
+	s := Status{Totals: cloneTotals(m.totals), Waiting: m.inbox.waiting}
+	for _, v := range m.visitors {
+		s.Visitors = append(s.Visitors, v.machine.Status(now))
+	}
+	return s
+}
