@@ -24,7 +24,7 @@ func (c Column) ParseText(text string) (Value, error) {
 
 func (c Column) checked(v Value, err error) (Value, error) {
 	if err != nil {
-		return Value{}, fmt.Errorf("column %s: %w", c.Name, err)
+		return Value{}, &ColumnError{Column: c.Name, Err: err}
 	}
 	if !c.allows(&v) {
 		return Value{}, c.refuse(v)

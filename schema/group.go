@@ -30,8 +30,8 @@ func CheckGroupBy(groupBy *Schema) error {
 		return errors.New("no columns")
 	}
 	errs := []error{checkHashColumn(groupBy.columns[0])}
-	for _, c := range groupBy.columns {
-		errs = append(errs, checkGroupColumn(groupBy, c))
+	for i, c := range groupBy.columns {
+		errs = append(errs, checkGroupColumn(groupBy, c, i == 0))
 	}
 	return errors.Join(errs...)
 }
@@ -39,25 +39,28 @@ func CheckGroupBy(groupBy *Schema) error {
 func checkHashColumn(c Column) error {
 	switch {
 	case c.Type != TypeUint64:
-		return fmt.Errorf("the first column must be uint64, the hash that ranges are cut by, but %s is %s: "+
-			"put {name=hash; type=uint64; required=%%true; expression=\"farm_hash(...)\"} first", c.Name, c.Type)
+		return columnError(c.Name, "the first column must be uint64, the hash that ranges are cut by, not %s: "+
+			"put {name=hash; type=uint64; required=%%true; expression=\"farm_hash(...)\"} first", c.Type)
 	case !c.MustNotBeNull():
-		return fmt.Errorf("the first column must not be null: add required=%%true to %s", c.Name)
+		return columnError(c.Name, "the first column must not be null: add required=%%true")
 	default:
 		return nil
 	}
 }
 
-func checkGroupColumn(groupBy *Schema, c Column) error {
+func checkGroupColumn(groupBy *Schema, c Column, isHash bool) error {
 	switch kind := c.Type.Kind(); {
 	case kind == KindDouble || kind == KindAny:
-		return fmt.Errorf("column %s: %s cannot be part of a key", c.Name, c.Type)
+		return columnError(c.Name, "%s cannot be part of a key", c.Type)
 	case c.Expression == "":
 		return nil
 	case c.Type != TypeUint64:
-		return fmt.Errorf("column %s: a column with an expression must be uint64, not %s", c.Name, c.Type)
+		return columnError(c.Name, "a column with an expression must be uint64, not %s", c.Type)
 	}
-	_, err := compileGroupExpression(c, groupBy, groupBy)
+	expr, err := compileGroupExpression(c, groupBy, groupBy)
+	if err == nil && isHash && expr.Uses("%") {
+		return columnError(c.Name, "%% in the hash leaves most of the range empty: partitions could not share the keys")
+	}
 	return err
 }
 
@@ -79,10 +82,10 @@ func compileGroupExpression(c Column, groupBy, input *Schema) (*Expression, erro
 		return at, groupBy.columns[i].Type.Kind(), nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("column %s: %w", c.Name, err)
+		return nil, &ColumnError{Column: c.Name, Err: err}
 	}
 	if expr.Kind() != KindUint64 {
-		return nil, fmt.Errorf("column %s: the expression gives %s, want uint64", c.Name, expr.Kind())
+		return nil, columnError(c.Name, "the expression gives %s, want uint64", expr.Kind())
 	}
 	return expr, nil
 }
@@ -120,14 +123,14 @@ func NewGrouper(groupBy, input *Schema) (*Grouper, error) {
 func (g *Grouper) copyColumn(i int, c Column, input *Schema) error {
 	at, ok := input.Index(c.Name)
 	if !ok {
-		return fmt.Errorf("column %s is not in the input: add it to the stream's schema or give it an expression", c.Name)
+		return columnError(c.Name, "it is not in the input: add it to the stream's schema or give it an expression")
 	}
 	in := input.columns[at]
 	switch {
 	case in.Type != c.Type:
-		return fmt.Errorf("column %s is %s, but the input has it as %s: use one type", c.Name, c.Type, in.Type)
+		return columnError(c.Name, "it is %s here and %s in the input: use one type", c.Type, in.Type)
 	case c.Required && !in.MustNotBeNull():
-		return fmt.Errorf("column %s is required, but the input allows null: add required=%%true to the stream's column", c.Name)
+		return columnError(c.Name, "it is required, but the input allows null: add required=%%true to the stream's column")
 	}
 	g.columns[i] = groupColumn{name: c.Name, kind: c.Type.Kind(), input: at, noNull: c.MustNotBeNull()}
 	return nil
@@ -148,10 +151,10 @@ func (g *Grouper) AppendKey(dst []byte, row Row) (key []byte, hash uint64, err e
 		if c.expr == nil {
 			v = row[c.input]
 		} else if v, err = c.expr.Eval(row); err != nil {
-			return dst, 0, fmt.Errorf("group-by column %s: %w", c.name, err)
+			return dst, 0, columnError(c.name, "group_by_schema: %w", err)
 		}
 		if v.kind != c.kind && (c.noNull || !v.IsNull()) {
-			return dst, 0, fmt.Errorf("group-by column %s: %s is %s, want %s", c.name, shorten(v), v.kind, c.kind)
+			return dst, 0, columnError(c.name, "group_by_schema: %s is %s, want %s", shorten(v), v.kind, c.kind)
 		}
 		if i == 0 {
 			hash = v.num

@@ -27,6 +27,22 @@ type Schema struct {
 	index   map[string]int
 }
 
+// ColumnError is a fault of one column or of its value.
+type ColumnError struct {
+	Column string
+	Err    error
+}
+
+// Error returns "column <name>: " and the fault.
+func (e *ColumnError) Error() string { return "column " + e.Column + ": " + e.Err.Error() }
+
+// Unwrap returns the fault.
+func (e *ColumnError) Unwrap() error { return e.Err }
+
+func columnError(column, format string, args ...any) error {
+	return &ColumnError{Column: column, Err: fmt.Errorf(format, args...)}
+}
+
 // New returns a schema of a copy of cols. All problems are reported together:
 // no name, a name used twice, no valid type, an unknown sort order.
 func New(cols []Column) (*Schema, error) {
@@ -46,17 +62,17 @@ func (s *Schema) add(i int, c Column) error {
 		return fmt.Errorf("column %d has no name", i+1)
 	}
 	if _, twice := s.index[c.Name]; twice {
-		return fmt.Errorf("column %s is declared twice", c.Name)
+		return columnError(c.Name, "declared twice")
 	}
 	s.index[c.Name] = i
 	if !c.Type.Valid() {
-		return fmt.Errorf("column %s has no type", c.Name)
+		return columnError(c.Name, "it has no type")
 	}
 	switch c.SortOrder {
 	case "", "ascending", "descending":
 		return nil
 	default:
-		return fmt.Errorf("column %s: unknown sort order %q: use ascending or descending, or leave it out", c.Name, c.SortOrder)
+		return columnError(c.Name, "unknown sort order %q: use ascending or descending, or leave it out", c.SortOrder)
 	}
 }
 
@@ -117,7 +133,7 @@ func (c *Column) allows(v *Value) bool {
 
 // refuse says why allows did not allow v.
 func (c *Column) refuse(v Value) error {
-	return fmt.Errorf("column %s: %w", c.Name, c.whyNot(v))
+	return &ColumnError{Column: c.Name, Err: c.whyNot(v)}
 }
 
 func (c *Column) whyNot(v Value) error {
@@ -142,3 +158,6 @@ func shorten(v Value) string {
 	}
 	return v.String()
 }
+
+// Empty returns a schema with no columns.
+func Empty() *Schema { return &Schema{} }

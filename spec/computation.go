@@ -52,6 +52,12 @@ type Computation struct {
 	_ struct{} `yson:"heavy_hitters|pivot_finder|input_ordering|distribution_ordering|worker_group|use_compact_input_messages,ignored"`
 }
 
+// SetDefaults implements [yson.Defaulter].
+func (c *Computation) SetDefaults() {
+	c.Watermark.Assigner.SetDefaults()
+	c.ProcessingMode = "exactly_once"
+}
+
 // ClassParameters are the parameters of the classes themselves. They are
 // accepted in the computation and in its parameters.
 type ClassParameters struct {

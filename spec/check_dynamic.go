@@ -1,0 +1,60 @@
+package spec
+
+import "slices"
+
+// checkDynamic checks that the dynamic spec speaks of what the static one has.
+func (c *checker) checkDynamic() {
+	p, d := &c.spec.Pipeline, &c.spec.Dynamic
+	for _, id := range sorted(d.Computations) {
+		comp, at := p.Computations[id], c.dynamicPlace(id)
+		if comp == nil {
+			c.add(at, "there is no computation %s: %s", id, unknown(id, p.ComputationIDs()))
+			continue
+		}
+		c.checkDynamicComputation(at, comp, d.Computations[id])
+	}
+	for _, id := range p.ComputationIDs() {
+		c.noteOnePass(p.Computations[id])
+	}
+}
+
+func (c *checker) checkDynamicComputation(at place, comp *Computation, d *DynamicComputation) {
+	c.known(at.key("key_visitor_streams"), comp, sorted(d.VisitStreams), comp.VisitStreamIDs(), "visit stream")
+	c.known(at.key("source_streams"), comp, sorted(d.Sources), comp.SourceIDs(), "source stream")
+	c.known(at.key("sinks"), comp, sorted(d.Sinks), comp.SinkIDs(), "sink")
+	c.known(at.key("external_state_managers"), comp, sorted(d.ExternalManagers), sorted(comp.ExternalManagers), "external state manager")
+	c.known(at.key("external_state_joiners"), comp, sorted(d.ExternalJoiners), sorted(comp.ExternalJoiners), "external state joiner")
+	c.known(at.key("state_joiners"), comp, sorted(d.StateJoiners), sorted(comp.StateJoiners), "state joiner")
+	if desired := d.DesiredPartitionCount; desired != nil && comp.Class.IsSource() {
+		c.note(at, "desired_partition_count has no effect on %s: a source has as many partitions as its input", comp.Class)
+	}
+	deadLetters := d.OnMessageError == "dead_letter" || d.OnTimerError == "dead_letter"
+	switch {
+	case deadLetters && d.DeadLetterStream == "":
+		c.add(at, "dead_letter_stream is missing: name the output that takes what failed")
+	case d.DeadLetterStream != "" && !slices.Contains(comp.Outputs, d.DeadLetterStream):
+		c.add(at.key("dead_letter_stream"), "%s is no output of %s: %s", d.DeadLetterStream, comp.ID, unknown(d.DeadLetterStream, comp.Outputs))
+	}
+}
+
+// known refuses names that the static spec of comp does not have.
+func (c *checker) known(at place, comp *Computation, names, known []string, what string) {
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			c.add(at.key(name), "%s has no %s %s: %s", comp.ID, what, name, unknown(name, known))
+		}
+	}
+}
+
+// noteOnePass warns of computations that retire after one pass (KV-38).
+func (c *checker) noteOnePass(comp *Computation) {
+	if len(comp.Inputs) > 0 || len(comp.Sources) > 0 {
+		return
+	}
+	for _, id := range comp.VisitStreamIDs() {
+		if c.spec.Dynamic.Computation(comp.ID).VisitStream(id).Finite {
+			c.note(c.place(comp.ID).keys("key_visitor_streams", id),
+				"with no inputs this stream completes after one whole pass; for periodic passes set finite=%%false in dynamic_spec.computations.%s.key_visitor_streams.%s", comp.ID, id)
+		}
+	}
+}

@@ -1,0 +1,300 @@
+package spec
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/rondo-flow/rondo/schema"
+	"github.com/rondo-flow/rondo/yson"
+)
+
+// file is the top level of a specification file.
+type file struct {
+	Spec    Pipeline `yson:"spec,required"`
+	Dynamic Dynamic  `yson:"dynamic_spec"`
+	Name    string   `yson:"name"`
+
+	_ struct{} `yson:"vanilla|cluster_url|cluster|proxy|pool|pipeline_path|pipeline|yt_config|monitoring,ignored"`
+}
+
+// Parse reads and validates the specification in data, whose notation the
+// extension of path tells. An error of its content is a [yson.Problems] with
+// everything that is wrong.
+func Parse(path string, data []byte) (*Spec, error) {
+	format, err := yson.FormatOf(path)
+	if err != nil {
+		return nil, err
+	}
+	root, err := yson.Parse(data, format)
+	if err != nil {
+		return nil, err
+	}
+	return FromNode(path, root)
+}
+
+// Stored returns the specification kept in a store: the texts of a [Spec] with
+// its name and path.
+func Stored(name, path, staticText, dynamicText string) (*Spec, error) {
+	static, err := yson.Parse([]byte(staticText), yson.YSON)
+	if err != nil {
+		return nil, fmt.Errorf("stored static spec of %s: %w", name, err)
+	}
+	dynamic, err := yson.Parse([]byte(dynamicText), yson.YSON)
+	if err != nil {
+		return nil, fmt.Errorf("stored dynamic spec of %s: %w", name, err)
+	}
+	return FromNode(path, yson.Map(
+		yson.Entry{Key: "name", Value: yson.String(name)},
+		yson.Entry{Key: "spec", Value: static},
+		yson.Entry{Key: "dynamic_spec", Value: dynamic},
+	))
+}
+
+// FromNode validates the tree of a specification file. path gives the default
+// name and the folder of relative paths.
+func FromNode(path string, root *yson.Node) (*Spec, error) {
+	var f file
+	decoder := yson.Decoder{Types: map[reflect.Type]yson.TypeDecoder{
+		reflect.TypeFor[*schema.Schema](): decodeSchema,
+	}}
+	decoder.Decode(root, "", &f)
+	s := &Spec{
+		Name:     f.Name,
+		Path:     path,
+		Pipeline: f.Spec,
+		Dynamic:  f.Dynamic,
+		Ignored:  decoder.Ignored,
+
+		StaticText:  string(yson.Encode(orEmpty(root.Get("spec")))),
+		DynamicText: string(yson.Encode(orEmpty(root.Get("dynamic_spec")))),
+	}
+	if s.Name == "" {
+		s.Name = defaultName(path)
+	}
+	c := &checker{spec: s, problems: decoder.Problems, root: place{node: root}}
+	c.complete()
+	c.check()
+	if len(c.problems) > 0 {
+		c.problems.Sort()
+		return nil, c.problems
+	}
+	return s, nil
+}
+
+func orEmpty(n *yson.Node) *yson.Node {
+	if n.IsSet() {
+		return n
+	}
+	return yson.Map()
+}
+
+// defaultName is the file's name without extension; of a file named pipeline,
+// its folder's.
+func defaultName(path string) string {
+	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	if name != "pipeline" {
+		return name
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		if folder := filepath.Base(filepath.Dir(abs)); isName(folder) {
+			return folder
+		}
+	}
+	return name
+}
+
+// isName allows what is safe as the name of a folder on any system.
+func isName(s string) bool {
+	plain := strings.TrimFunc(s, func(r rune) bool {
+		return r < 0x80 && (r == '_' || r == '-' || r == '.' || r >= '0' && r <= '9' || r|0x20 >= 'a' && r|0x20 <= 'z')
+	}) == ""
+	return plain && s != "" && len(s) <= 100 && s[0] != '.' && s[0] != '-'
+}
+
+// decodeSchema reads a list of columns; attributes of the list are those that
+// exported table schemas carry, and mean nothing here.
+func decodeSchema(n *yson.Node, path string) (any, yson.Problems) {
+	var columns []schema.Column
+	plain := *n
+	plain.Attributes = nil
+	if problems := yson.Decode(&plain, path, &columns); len(problems) > 0 {
+		return nil, problems
+	}
+	s, err := schema.New(columns)
+	if err != nil {
+		return nil, problemsOf(place{node: n, path: path}, err)
+	}
+	return s, nil
+}
+
+// problemsOf reports each of the joined errors at p, or at the column of the
+// list at p that it is about.
+func problemsOf(p place, err error) yson.Problems {
+	var problems yson.Problems
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range joined.Unwrap() {
+			problems = append(problems, problemsOf(p, e)...)
+		}
+		return problems
+	}
+	if e := (*schema.ColumnError)(nil); errors.As(err, &e) {
+		p = p.named(e.Column)
+	}
+	problems.Add(p.node, p.path, "%v", err)
+	return problems
+}
+
+// complete fills in what is implied: ids, classes, dependencies, upstreams.
+func (c *checker) complete() {
+	p := &c.spec.Pipeline
+	for id, s := range p.Streams {
+		s.ID = id
+	}
+	for id, comp := range p.Computations {
+		c.completeComputation(id, comp)
+	}
+	for id, d := range c.spec.Dynamic.Computations {
+		c.completeDynamic(c.dynamicPlace(id), d)
+	}
+}
+
+func (c *checker) completeComputation(id string, comp *Computation) {
+	at := c.place(id)
+	comp.ID, comp.Node = id, at.node
+	if comp.GroupBy == nil {
+		comp.GroupBy = schema.Empty()
+	}
+	if comp.ClassName != "" {
+		var err error
+		if comp.Class, err = ParseClass(comp.ClassName); err != nil {
+			c.add(at.key("computation_class_name"), "%v", err)
+		}
+	}
+	c.nameParts(comp)
+	slices.Sort(comp.Inputs)
+	slices.Sort(comp.Outputs)
+	c.completeClassParameters(at, comp)
+	completeDependencies(comp)
+	for id, s := range comp.VisitStreams {
+		if at.keys("key_visitor_streams", id).raw("upstream_streams") == nil {
+			s.Upstream = upstreamsOf(comp)
+		}
+	}
+}
+
+// nameParts tells each part its id.
+func (c *checker) nameParts(comp *Computation) {
+	for id, s := range comp.VisitStreams {
+		s.ID = id
+	}
+	for id, s := range comp.TimerStreams {
+		s.ID = id
+	}
+	for id, s := range comp.Sources {
+		s.ID = id
+	}
+	for id, s := range comp.Sinks {
+		s.ID = id
+		slices.Sort(s.Inputs)
+	}
+	for id, m := range comp.ExternalManagers {
+		m.ID = id
+	}
+	for id, j := range comp.ExternalJoiners {
+		j.ID = id
+	}
+	for id, j := range comp.StateJoiners {
+		j.ID = id
+	}
+}
+
+// completeClassParameters takes the class's own parameters from parameters too.
+// Those of companions are the companion's business.
+func (c *checker) completeClassParameters(at place, comp *Computation) {
+	if comp.Class.IsCompanion() || comp.Class == 0 || !comp.Parameters.IsSet() {
+		return
+	}
+	c.problems = append(c.problems, yson.Decode(comp.Parameters, at.key("parameters").path, &comp.ClassParameters)...)
+}
+
+// completeDependencies fills in the parents of outputs and timers that have no
+// entry. Visit streams are never added (KV-40).
+func completeDependencies(comp *Computation) {
+	deps := make(map[string][]string, len(comp.Dependencies)+len(comp.Outputs)+len(comp.TimerStreams))
+	for stream, parents := range comp.Dependencies {
+		deps[stream] = slices.Sorted(slices.Values(parents))
+	}
+	upstreams := upstreamsOf(comp)
+	for _, timer := range comp.TimerStreamIDs() {
+		if _, listed := deps[timer]; !listed {
+			deps[timer] = upstreams
+		}
+	}
+	for _, output := range comp.Outputs {
+		if _, listed := deps[output]; !listed {
+			deps[output] = slices.Sorted(slices.Values(append(upstreamsOf(comp), comp.TimerStreamIDs()...)))
+		}
+	}
+	comp.Dependencies = deps
+}
+
+// upstreamsOf returns all inputs and sources in order.
+func upstreamsOf(comp *Computation) []string {
+	return slices.Sorted(slices.Values(append(slices.Clone(comp.Inputs), comp.SourceIDs()...)))
+}
+
+// completeDynamic merges the partition counts in parameters, and resolves
+// defaults that depend on other values.
+func (c *checker) completeDynamic(at place, d *DynamicComputation) {
+	d.Node = at.node
+	c.completeCounts(at, d)
+	for id, s := range d.VisitStreams {
+		stream := at.keys("key_visitor_streams", id)
+		if !stream.raw("background_fill_period").IsSet() {
+			s.BackgroundFillPeriod = defaultFillPeriod(s.Period)
+		}
+	}
+}
+
+// dynamicParameters are the class parameters that are known; those of load
+// balancing have no effect.
+type dynamicParameters struct {
+	PartitionCounts
+
+	_ struct{} `yson:"sink_channel_multiplier|desired_average_partition_cpu_load|desired_average_partition_memory_used|desired_average_partition_messages_per_second|desired_average_partition_bytes_per_second|desired_average_partition_timer_count|allowed_partition_count_deviation|partition_count_double_delay|partition_count_half_delay|weight_multiplier|interrupting_weight_multiplier|max_read_window,ignored"`
+}
+
+// completeCounts takes the counts from the computation and its parameters. If
+// only one bound is given and contradicts the other's default, that follows.
+func (c *checker) completeCounts(at place, d *DynamicComputation) {
+	parameters := at.key("parameters")
+	if d.Parameters.IsSet() {
+		inner := dynamicParameters{PartitionCounts: d.PartitionCounts}
+		decoder := yson.Decoder{}
+		decoder.Decode(d.Parameters, parameters.path, &inner)
+		c.problems = append(c.problems, decoder.Problems...)
+		c.spec.Ignored = append(c.spec.Ignored, decoder.Ignored...)
+		d.PartitionCounts = inner.PartitionCounts
+		for _, name := range []string{"desired_partition_count", "min_partition_count", "max_partition_count"} {
+			if at.raw(name).IsSet() && parameters.raw(name).IsSet() {
+				c.add(parameters.key(name), "given here and in %s: keep one", at.path)
+			}
+		}
+	}
+	given := func(name string) bool { return at.raw(name).IsSet() || d.Parameters.Get(name).IsSet() }
+	if d.MinPartitionCount <= d.MaxPartitionCount {
+		return
+	}
+	switch minGiven, maxGiven := given("min_partition_count"), given("max_partition_count"); {
+	case minGiven && maxGiven:
+		c.add(at, "min_partition_count %d is above max_partition_count %d", d.MinPartitionCount, d.MaxPartitionCount)
+	case minGiven:
+		d.MaxPartitionCount = d.MinPartitionCount
+	default:
+		d.MinPartitionCount = d.MaxPartitionCount
+	}
+}

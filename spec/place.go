@@ -1,0 +1,58 @@
+package spec
+
+import "github.com/rondo-flow/rondo/yson"
+
+// place is a path in the file together with the node there, or the nearest node
+// above it: where a problem found after decoding is reported.
+type place struct {
+	node *yson.Node
+	path string
+}
+
+func (p place) key(key string) place {
+	next := place{node: p.node, path: yson.Join(p.path, key)}
+	if child := p.node.Get(key); child != nil {
+		next.node = child
+	}
+	return next
+}
+
+// keys descends several keys.
+func (p place) keys(keys ...string) place {
+	for _, key := range keys {
+		p = p.key(key)
+	}
+	return p
+}
+
+// item returns the place of a word in the list at p; p itself if the list does
+// not have it.
+func (p place) item(word string) place {
+	if p.node == nil {
+		return p
+	}
+	for i, n := range p.node.List {
+		if n.Text == word {
+			return place{node: n, path: yson.Index(p.path, i)}
+		}
+	}
+	return p
+}
+
+// raw returns the node at exactly the key, nil if there is none.
+func (p place) raw(key string) *yson.Node { return p.node.Get(key) }
+
+// named returns the place of the last map with that name in the list at p; p
+// itself if there is none.
+func (p place) named(name string) place {
+	if p.node == nil {
+		return p
+	}
+	found := p
+	for i, n := range p.node.List {
+		if n.Get("name") != nil && n.Get("name").Text == name {
+			found = place{node: n, path: yson.Index(p.path, i)}
+		}
+	}
+	return found
+}
