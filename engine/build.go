@@ -48,10 +48,10 @@ func (b *builder) computation(ctx context.Context, c *spec.Computation) {
 	b.outputs(n, c)
 	b.visitors(n, c)
 	switch c.Class {
-	case spec.Transform:
+	case spec.ClassTransform:
 		n.kind = store.RangePartition
 		b.function(n, c, path)
-	case spec.SourcePassthrough:
+	case spec.ClassSourcePassthrough:
 		n.kind = store.SourcePartition
 		b.source(ctx, n, c, path)
 	default:

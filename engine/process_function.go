@@ -21,7 +21,7 @@ type functionProcessor struct {
 	decoder   decoder
 	onMessage flow.RowFunction
 	onVisit   flow.RowVisitFunction
-	rt        runtime
+	rt        callRuntime
 	busy      *busy
 
 	table    *keyTable
@@ -37,7 +37,7 @@ func newFunctionProcessor(n *node, f flow.Function, states store.States, r *rout
 	}
 	p.onMessage, _ = f.(flow.RowFunction)
 	p.onVisit, _ = f.(flow.RowVisitFunction)
-	p.rt = runtime{node: n, router: r}
+	p.rt = callRuntime{node: n, router: r}
 	return p
 }
 

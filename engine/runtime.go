@@ -11,9 +11,9 @@ import (
 	"github.com/rondo-flow/rondo/store"
 )
 
-// runtime is the flow.Runtime and flow.OutputCollector of one job. It serves
+// callRuntime is the flow.Runtime and flow.OutputCollector of one job. It serves
 // one call at a time: begin sets the input, end says what went wrong in it.
-type runtime struct {
+type callRuntime struct {
 	node   *node
 	router *router
 	counts []store.Count
@@ -27,21 +27,21 @@ type runtime struct {
 }
 
 var (
-	_ flow.Runtime         = (*runtime)(nil)
-	_ flow.OutputCollector = (*runtime)(nil)
+	_ flow.Runtime         = (*callRuntime)(nil)
+	_ flow.OutputCollector = (*callRuntime)(nil)
 )
 
-func (r *runtime) beginEpoch(e *partition.Epoch) {
+func (r *callRuntime) beginEpoch(e *partition.Epoch) {
 	r.epoch = e
 	r.counts = r.counts[:0]
 }
 
-func (r *runtime) begin(state *keyState, stream string, event flow.Time, visit bool) {
+func (r *callRuntime) begin(state *keyState, stream string, event flow.Time, visit bool) {
 	r.state, r.stream, r.event, r.visit, r.failure = state, stream, event, visit, nil
 }
 
 // end joins what the function returned with what it may have ignored.
-func (r *runtime) end(err error) error {
+func (r *callRuntime) end(err error) error {
 	r.state = nil
 	if err == nil {
 		return r.failure
@@ -49,7 +49,7 @@ func (r *runtime) end(err error) error {
 	return err
 }
 
-func (r *runtime) fail(err error) error {
+func (r *callRuntime) fail(err error) error {
 	if r.failure == nil {
 		r.failure = err
 	}
@@ -58,15 +58,15 @@ func (r *runtime) fail(err error) error {
 
 var errNotInHand = errors.New("a function reaches the key of the input in hand only: send a message to change another one")
 
-func (r *runtime) inHand(of flow.Keyed) error {
-	if r.state == nil || flow.KeyOf(of).Encoded() != r.state.key {
+func (r *callRuntime) inHand(key flow.Key) error {
+	if r.state == nil || key.Encoded() != r.state.key {
 		return r.fail(errNotInHand)
 	}
 	return nil
 }
 
-func (r *runtime) Cell(name string, of flow.Keyed) (*flow.Cell, error) {
-	if err := r.inHand(of); err != nil {
+func (r *callRuntime) Cell(name string, key flow.Key) (*flow.Cell, error) {
+	if err := r.inHand(key); err != nil {
 		return nil, err
 	}
 	if !strings.HasPrefix(name, "/") {
@@ -75,15 +75,15 @@ func (r *runtime) Cell(name string, of flow.Keyed) (*flow.Cell, error) {
 	return r.state.cell(name), nil
 }
 
-func (r *runtime) ClearKey(of flow.Keyed) error {
-	if err := r.inHand(of); err != nil {
+func (r *callRuntime) ClearKey(of flow.Keyed) error {
+	if err := r.inHand(flow.KeyOf(of)); err != nil {
 		return err
 	}
 	r.state.clear()
 	return nil
 }
 
-func (r *runtime) Watermark(stream string) (flow.Time, bool) {
+func (r *callRuntime) Watermark(stream string) (flow.Time, bool) {
 	i := slices.IndexFunc(r.node.inputs, func(in inputPlan) bool { return in.stream == stream })
 	if i < 0 || r.epoch.Watermarks[i] == store.NoTime {
 		return 0, false
@@ -91,7 +91,7 @@ func (r *runtime) Watermark(stream string) (flow.Time, bool) {
 	return flow.Time(r.epoch.Watermarks[i]), true
 }
 
-func (r *runtime) Count(name string, n int64) {
+func (r *callRuntime) Count(name string, n int64) {
 	i, ok := slices.BinarySearchFunc(r.counts, name, func(c store.Count, name string) int { return strings.Compare(c.Name, name) })
 	if !ok {
 		r.counts = slices.Insert(r.counts, i, store.Count{Name: name})
@@ -99,7 +99,7 @@ func (r *runtime) Count(name string, n int64) {
 	r.counts[i].Value += n
 }
 
-func (r *runtime) Message(stream string) (*flow.MessageBuilder, error) {
+func (r *callRuntime) Message(stream string) (*flow.MessageBuilder, error) {
 	i, err := r.output(stream)
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (r *runtime) Message(stream string) (*flow.MessageBuilder, error) {
 	return flow.NewMessageBuilder(stream, r.router.streams[i].schema), nil
 }
 
-func (r *runtime) output(stream string) (int, error) {
+func (r *callRuntime) output(stream string) (int, error) {
 	i := slices.IndexFunc(r.router.streams, func(s outStream) bool { return s.id == stream })
 	if i < 0 {
 		return 0, r.fail(fmt.Errorf("computation %s has no output stream %q: it is to be listed in output_stream_ids", r.node.id, stream))
@@ -118,7 +118,7 @@ func (r *runtime) output(stream string) (int, error) {
 // Add emits a message. An output that does not list the input's stream as a
 // parent is refused: its completion and watermark would not wait for what is
 // emitted (KV-41).
-func (r *runtime) Add(m flow.OutputMessage) error {
+func (r *callRuntime) Add(m flow.OutputMessage) error {
 	i, err := r.output(m.StreamID)
 	if err != nil {
 		return err

@@ -1,0 +1,264 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/rondo-flow/rondo/connector"
+	"github.com/rondo-flow/rondo/flow"
+	"github.com/rondo-flow/rondo/schema"
+	"github.com/rondo-flow/rondo/spec"
+	"github.com/rondo-flow/rondo/store"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// rig is a pipeline over memory: a source that holds rows, a function that
+// counts them by key, and a sink that keeps what was written.
+type rig struct {
+	t          *testing.T
+	rows       [][]schema.Row // by source partition
+	gate       chan struct{}  // if set, the last row of each partition waits for it
+	sink       *memorySink
+	partitions int
+	period     string
+	dynamic    string // more dynamic fields of the counter
+	onMessage  func(flow.Message) error
+}
+
+// newRig makes n rows over the given number of keys, in two source partitions.
+func newRig(t *testing.T, n, keys int) *rig {
+	r := &rig{t: t, sink: &memorySink{}, partitions: 3, period: "20ms", rows: make([][]schema.Row, 2)}
+	for i := range n {
+		row := schema.Row{schema.String(strconv.Itoa(i % keys)), schema.Int64(int64(i)), schema.Int64(int64(i))}
+		r.rows[i%2] = append(r.rows[i%2], row)
+	}
+	return r
+}
+
+const rigSpec = `{ spec = {
+  streams = {
+    rows = {schema = [{name=key;type=string;required=%%true}; {name=value;type=int64;required=%%true}; {name=at;type=int64;required=%%true}]};
+    counts = {schema = [{name=key;type=string}; {name=count;type=int64}; {name=sum;type=int64}; {name=pass;type=uint64}; {name=final;type=boolean}]} };
+  computations = {
+    reader = { computation_class_name = source_passthrough; output_stream_ids = [rows];
+      source_streams = {memory = {source_class_name = memory}};
+      watermark_strategy = {event_timestamp_assigner = {column = at; format = seconds}} };
+    counter = { computation_class_name = transform; processing_function = count;
+      group_by_schema = [{name=hash;type=uint64;required=%%true;expression="farm_hash(key)"}; {name=key;type=string}];
+      input_stream_ids = [rows]; output_stream_ids = [counts];
+      key_visitor_streams = {sweep = {}};
+      streams_dependency = {counts = [sweep]};
+      sinks = {out = {sink_class_name = memory; input_stream_ids = [counts]}} } } };
+  dynamic_spec = {computations = {
+    reader = {max_rows_per_batch = 37};
+    counter = {desired_partition_count = %d; %s key_visitor_streams = {sweep = {period = "%s"}}}}} }`
+
+func (r *rig) pipeline() *Pipeline {
+	r.t.Helper()
+	s, err := spec.Parse("rig.yson", fmt.Appendf(nil, rigSpec, r.partitions, r.dynamic, r.period))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	var functions flow.Registry
+	var connectors connector.Registry
+	err = errors.Join(
+		functions.Register("count", func(flow.Setup) (flow.Function, error) { return newCountFunction(r), nil }),
+		connectors.AddSource("memory", func(connector.Setup) (connector.Source, error) { return (*memorySource)(r), nil }),
+		connectors.AddSink("memory", func(connector.Setup) (connector.Sink, error) { return r.sink, nil }))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	o := Options{Spec: s, Functions: &functions, Connectors: &connectors}
+	if os.Getenv("RONDO_TEST_LOG") != "" {
+		o.Log = slog.New(slog.NewTextHandler(os.Stderr, nil))
+	}
+	p, err := Prepare(r.t.Context(), o)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return p
+}
+
+// check demands that the final counts of all keys are what the rows say, each
+// key once.
+func (r *rig) check() {
+	r.t.Helper()
+	want := map[string][2]int64{}
+	for _, part := range r.rows {
+		for _, row := range part {
+			w := want[row[0].AsString()]
+			want[row[0].AsString()] = [2]int64{w[0] + 1, w[1] + row[1].AsInt64()}
+		}
+	}
+	got := map[string][2]int64{}
+	for _, m := range r.sink.written {
+		if !m.Payload.Bool("final") {
+			continue
+		}
+		key := m.Payload.String("key")
+		if _, twice := got[key]; twice {
+			r.t.Errorf("key %s was visited twice in the final pass", key)
+		}
+		got[key] = [2]int64{m.Payload.Int64("count"), m.Payload.Int64("sum")}
+	}
+	if len(got) != len(want) {
+		r.t.Errorf("%d keys in the final pass, want %d", len(got), len(want))
+	}
+	for key, w := range want {
+		if got[key] != w {
+			r.t.Errorf("key %s: count and sum %v, want %v", key, got[key], w)
+		}
+	}
+}
+
+// countFunction counts and sums the rows of a key, and emits that on visits.
+type countFunction struct {
+	rig   *rig
+	state *flow.State[countState]
+}
+
+type countState struct{ Count, Sum int64 }
+
+func newCountFunction(r *rig) *countFunction {
+	return &countFunction{rig: r, state: flow.NewState("/count", flow.CBOR[countState]())}
+}
+
+func (f *countFunction) OnMessage(_ context.Context, rt flow.Runtime, m flow.Message, _ flow.OutputCollector) error {
+	if f.rig.onMessage != nil {
+		if err := f.rig.onMessage(m); err != nil {
+			return err
+		}
+	}
+	h, err := f.state.Open(rt, m)
+	if err != nil {
+		return err
+	}
+	s, _, err := h.Get()
+	if err != nil {
+		return err
+	}
+	return h.Set(countState{s.Count + 1, s.Sum + m.Payload.Int64("value")})
+}
+
+func (f *countFunction) OnVisit(_ context.Context, rt flow.Runtime, v flow.Visit, out flow.OutputCollector) error {
+	h, err := f.state.Open(rt, v)
+	if err != nil {
+		return err
+	}
+	s, _, err := h.Get()
+	if err != nil {
+		return err
+	}
+	row, err := v.Key.Row()
+	if err != nil {
+		return err
+	}
+	b, err := rt.Message("counts")
+	if err != nil {
+		return err
+	}
+	m, err := b.SetValue("key", row[1]).Set("count", s.Count).Set("sum", s.Sum).Set("pass", v.Pass).Set("final", v.Final).Finish()
+	if err != nil {
+		return err
+	}
+	return out.Add(m)
+}
+
+// memorySource reads a rig's rows; offsets are row numbers.
+type memorySource rig
+
+func (s *memorySource) Partitions(context.Context) ([]string, error) {
+	var out []string
+	for i := range s.rows {
+		out = append(out, strconv.Itoa(i))
+	}
+	return out, nil
+}
+
+func (s *memorySource) Open(_ context.Context, key string, offset []byte) (connector.Reader, error) {
+	part, err := strconv.Atoi(key)
+	if err != nil {
+		return nil, err
+	}
+	at := 0
+	if offset != nil {
+		at, err = strconv.Atoi(string(offset))
+	}
+	return &memoryReader{rows: s.rows[part], at: at, gate: s.gate}, err
+}
+
+type memoryReader struct {
+	rows []schema.Row
+	at   int
+	gate chan struct{}
+}
+
+func (r *memoryReader) Read(ctx context.Context, limit connector.Limit) (connector.Batch, error) {
+	to := min(len(r.rows), r.at+limit.Rows)
+	if r.gate != nil && to == len(r.rows) {
+		if to = len(r.rows) - 1; r.at == to {
+			select {
+			case <-ctx.Done():
+				return connector.Batch{}, ctx.Err()
+			case <-r.gate:
+				to++
+			}
+		}
+	}
+	b := connector.Batch{Rows: r.rows[r.at:to], Bytes: to - r.at, End: to == len(r.rows)}
+	r.at = to
+	b.Offset = []byte(strconv.Itoa(to))
+	return b, nil
+}
+
+func (r *memoryReader) Close() error { return nil }
+
+// memorySink keeps what was written; what was not recorded is cut back when it
+// is opened again, as a file would be.
+type memorySink struct {
+	mu      sync.Mutex
+	written []flow.Message
+	open    bool
+}
+
+func (s *memorySink) Open(_ context.Context, position []byte) (connector.Writer, []byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open {
+		return nil, nil, errors.New("the sink has a writer already")
+	}
+	n := 0
+	if position != nil {
+		var err error
+		if n, err = strconv.Atoi(string(position)); err != nil || n > len(s.written) {
+			return nil, nil, fmt.Errorf("position %q of %d: %w", position, len(s.written), err)
+		}
+	}
+	s.written, s.open = s.written[:n], true
+	return s, []byte(strconv.Itoa(n)), nil
+}
+
+func (s *memorySink) Write(_ context.Context, messages []flow.Message) ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.written = append(s.written, slices.Clone(messages)...)
+	return []byte(strconv.Itoa(len(s.written))), nil
+}
+
+func (s *memorySink) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open = false
+	return nil
+}
+
+var _ store.Store // the rig runs on any
