@@ -37,7 +37,7 @@ func (m *Machine) Ready(now visit.Instant) Ready {
 	}
 	m.readyLists(now, &r)
 	r.Epoch = m.nextEpoch(now, &r)
-	r.Drained = m.drained() && r.Epoch == nil && !m.reportChanged()
+	r.Drained = m.drained() && r.Epoch == nil && (len(m.outputs) == 0 || !m.reportUrgent())
 	return r
 }
 

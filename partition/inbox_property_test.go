@@ -34,6 +34,7 @@ type simProducer struct {
 	events     []int64 // of all messages emitted, in order
 	report     *store.Report
 	finished   bool
+	silent     bool // the last commit was not handed over: its job ended
 }
 
 const simTarget = store.PartitionID(100)
@@ -72,16 +73,20 @@ func (w *world) produce(p *simProducer) {
 	if p.finished {
 		return
 	}
-	if rapid.IntRange(0, 9).Draw(w.t, "restart") == 0 {
-		p.generation, p.number, p.last = p.generation+10, 0, 0
+	if p.silent || rapid.IntRange(0, 9).Draw(w.t, "restart") == 0 {
+		p.generation, p.number, p.last, p.silent = p.generation+10, 0, 0, false
 	}
 	var row *store.InboxRow
 	if n := rapid.IntRange(0, 4).Draw(w.t, "messages"); n > 0 {
 		row = w.row(p, n)
 		w.rows = append(w.rows, *row)
 	}
-	p.finished = rapid.IntRange(0, 7).Draw(w.t, "finish") == 0
+	p.silent = rapid.IntRange(0, 9).Draw(w.t, "silent") == 0
+	p.finished = !p.silent && rapid.IntRange(0, 7).Draw(w.t, "finish") == 0
 	p.report = w.report(p)
+	if p.silent {
+		return
+	}
 	switch h := (Handover{Row: row, Report: p.report}); rapid.IntRange(0, 5).Draw(w.t, "lost") {
 	case 0:
 		w.queue = append(w.queue, HandoverLost{[]store.Report{*p.report}})

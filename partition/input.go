@@ -105,7 +105,10 @@ func (s *inputStream) maxEvent() int64 {
 }
 
 // reports holds the reports that may not be applied yet (D-16).
-type reports struct{ pending []pendingReport }
+type reports struct {
+	pending     []pendingReport
+	generations map[store.PartitionID]store.Generation // of each producer, as last heard
+}
 
 // pendingReport waits for the inbox. covered: a read that began after the
 // report came is in progress.
@@ -114,8 +117,16 @@ type pendingReport struct {
 	covered bool
 }
 
-func (r *reports) add(report *store.Report) {
+// add takes a report in. news tells that it is the first of a new generation:
+// the one before may have committed rows that it could not hand over, so the
+// queue no longer stands for the inbox.
+func (r *reports) add(report *store.Report) (news bool) {
 	r.pending = append(r.pending, pendingReport{report: report})
+	news = report.Generation > r.generations[report.Partition]
+	if news {
+		r.generations[report.Partition] = report.Generation
+	}
+	return news
 }
 
 func (r *reports) readBegan() {

@@ -38,12 +38,13 @@ type Machine struct {
 // errors: what cannot be read counts as not covered (see Warnings).
 func New(cfg Config, now visit.Instant) *Machine {
 	m := &Machine{
-		cfg:    cfg,
-		params: cfg.Params,
-		inbox:  newInbox(cfg.Job.Partition.ID, cfg.Params.HoldBytes),
-		source: sourceState{id: cfg.Source, watermark: store.NoTime},
-		totals: cloneTotals(cfg.Job.Totals),
-		toldAt: now,
+		cfg:     cfg,
+		params:  cfg.Params,
+		inbox:   newInbox(cfg.Job.Partition.ID, cfg.Params.HoldBytes),
+		reports: reports{generations: map[store.PartitionID]store.Generation{}},
+		source:  sourceState{id: cfg.Source, watermark: store.NoTime},
+		totals:  cloneTotals(cfg.Job.Totals),
+		toldAt:  now,
 	}
 	for _, in := range cfg.Inputs {
 		m.inputs = append(m.inputs, newInputStream(in))
@@ -115,8 +116,8 @@ func (m *Machine) stepHandover(e Handover) {
 	if e.Row != nil {
 		m.inbox.handover(e.Row)
 	}
-	if e.Report != nil {
-		m.reports.add(e.Report)
+	if e.Report != nil && m.reports.add(e.Report) {
+		m.inbox.lost()
 	}
 	m.applyReports(false)
 }
