@@ -42,6 +42,7 @@ func (v *Visitor) switched(now Instant, was bool) {
 	switch paused := v.paused(); {
 	case paused && !was:
 		v.drop()
+		v.check()
 	case was && !paused:
 		v.resume(now)
 		v.fill.nextAt = now.Mono

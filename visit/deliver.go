@@ -70,4 +70,5 @@ func (v *Visitor) AcceptVisits(o Outcome) {
 	v.limiter.take(o.total())
 	v.epoch.counters.add(o)
 	v.epoch.due = v.epoch.due || o.total() > 0
+	v.check()
 }

@@ -39,7 +39,7 @@ type flight struct {
 	bucket   int
 	begun    time.Duration
 	price    time.Duration // of the whole slice, for the refund
-	reaches  bool          // the slice ends where its interval ends
+	again    bool          // the next list may follow at once, see offer
 	discard  bool
 	touched  []Key
 	overflow bool // more keys were touched than are remembered
@@ -54,10 +54,10 @@ func (f *flight) touch(key Key) {
 
 // offer is the slice that may be read next.
 type offer struct {
-	bucket  int
-	slice   Range
-	units   uint64 // granted; the slice is wider while catching up
-	reaches bool
+	bucket int
+	slice  Range
+	units  uint64 // granted; the slice is wider while catching up
+	again  bool   // the slice used less than was granted
 }
 
 // nextPiece returns the next pending range, leaving out stalled buckets.
@@ -91,7 +91,7 @@ func (v *Visitor) offer(mono time.Duration) (offer, bool) {
 	}
 	units = max(units>>v.fill.narrow, 1)
 	slice := piece.prefix(v.widened(units))
-	return offer{bucket: bucket, slice: slice, units: units, reaches: slice == piece}, true
+	return offer{bucket: bucket, slice: slice, units: units, again: slice == piece || v.fill.narrow > 0}, true
 }
 
 // widened returns the units of a slice while catching up (KV-26).
@@ -135,11 +135,11 @@ func (v *Visitor) AcceptList(now Instant, l List) {
 	}
 	v.fill.seq++
 	v.fill.flight = &flight{
-		list:    l,
-		bucket:  o.bucket,
-		begun:   now.Mono,
-		price:   v.pacer.charge(min(o.units, o.slice.Span())),
-		reaches: o.reaches,
+		list:   l,
+		bucket: o.bucket,
+		begun:  now.Mono,
+		price:  v.pacer.charge(min(o.units, o.slice.Span())),
+		again:  o.again,
 	}
 }
 

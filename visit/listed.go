@@ -83,7 +83,7 @@ func (v *Visitor) progress(now Instant, f *flight, c cut, answers []Answer) {
 	v.fill.last, v.fill.narrow = f.bucket, 0
 	v.fill.stalls[f.bucket] = stall{}
 	v.fill.nextAt = f.begun + v.pacer.tick
-	if f.reaches || !c.tail.Empty() {
+	if f.again || !c.tail.Empty() {
 		v.fill.nextAt = now.Mono
 	}
 	if v.pass.start == 0 {

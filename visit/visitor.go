@@ -92,14 +92,14 @@ func (v *Visitor) lag(now Instant) time.Duration {
 // epoch open it waits: a rotation with visits in the open epoch would commit
 // them under the wrong pass.
 func (v *Visitor) settle(now Instant) {
-	if v.paused() || v.epoch.open || !v.cover.all(committed) {
-		return
-	}
-	if v.pass.final {
+	switch {
+	case v.paused() || v.epoch.open || !v.cover.all(committed):
+	case v.pass.final:
 		v.finish(now)
-		return
+	default:
+		v.rotate(now)
 	}
-	v.rotate(now)
+	v.check()
 }
 
 // rotate sums up the pass and begins the next one. The store keeps the old pass

@@ -1,0 +1,6 @@
+//go:build invariants || race
+
+package visit
+
+// invariants turns on the checks of [Visitor.check].
+const invariants = true

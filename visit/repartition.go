@@ -1,0 +1,137 @@
+package visit
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Piece is a partition's range with what is stored of a visit stream there.
+type Piece struct {
+	Range  Range
+	Stored Stored
+}
+
+// Repartition clips what old partitions stored to the ranges of the partitions
+// that replace them, so that neither a split nor a merge nor another bucket
+// count repeats or loses a key (KV-14). It returns what to store for each new
+// range, and warnings about rows that could not be decoded and count as not
+// covered.
+//
+// Summaries go with the replaced partitions (KV-16). A new range that overlaps
+// several old ones takes the larger pass number, the earlier start and the
+// smaller watermark, and is final only if all of them were (KV-15). Counters of
+// an old partition go to the new one that holds its first key.
+func Repartition(old []Piece, ranges []Range, buckets int) ([]Stored, []string) {
+	var warnings []string
+	passes := make([]oldPass, 0, len(old))
+	for _, piece := range old {
+		p, problems := decodePiece(piece)
+		passes = append(passes, p)
+		warnings = append(warnings, problems...)
+	}
+	out := make([]Stored, len(ranges))
+	for i, r := range ranges {
+		out[i] = clip(passes, r, buckets)
+	}
+	return out, warnings
+}
+
+// oldPass is a decoded Piece.
+type oldPass struct {
+	rng     Range
+	rec     record
+	known   bool // it has a record
+	covered []Range
+}
+
+func decodePiece(piece Piece) (oldPass, []string) {
+	p := oldPass{rng: piece.Range}
+	var warnings []string
+	note := func(what string, err error) {
+		if err != nil {
+			warnings = append(warnings, fmt.Sprintf(
+				"range %s: the stored %s cannot be decoded (%v) and is left out: keys may be visited again", piece.Range, what, err))
+		}
+	}
+	rec, err := decodeRow(piece.Stored.Record, decodeRecord)
+	note("pass record", err)
+	p.rec, p.known = rec, err == nil && piece.Stored.Record != nil
+	for _, i := range slices.Sorted(maps.Keys(piece.Stored.Buckets)) {
+		list, err := decodeRow(piece.Stored.Buckets[i], decodeIntervals)
+		note(fmt.Sprintf("coverage of bucket %d", i), err)
+		if err == nil {
+			p.covered = append(p.covered, list...)
+		}
+	}
+	return p, warnings
+}
+
+// clip makes what is stored of range r.
+func clip(old []oldPass, r Range, buckets int) Stored {
+	c := newCoverage(r, buckets)
+	var rec record
+	known := false
+	for _, p := range old {
+		if p.rng.Intersect(r).Empty() {
+			continue
+		}
+		for _, covered := range p.covered {
+			c.mark(covered.Intersect(p.rng), committed)
+		}
+		if !p.known {
+			continue
+		}
+		part := p.rec
+		if r.Lower.Compare(p.rng.Lower) > 0 {
+			part.counters = Counters{}
+		}
+		if known {
+			part = rec.merge(part)
+		}
+		rec, known = part, true
+	}
+	st := Stored{Buckets: map[int][]byte{}}
+	for i := range c.buckets {
+		if row := encodeIntervals(c.buckets[i].durable()); row != nil {
+			st.Buckets[i] = row
+		}
+	}
+	if known {
+		rec.final = finalIn(old, r)
+		st.Record = encodeRecord(rec)
+	}
+	return st
+}
+
+// finalIn says whether every old pass in r was final. A partition without a
+// record has swept nothing for a final pass.
+func finalIn(old []oldPass, r Range) bool {
+	for _, p := range old {
+		if !p.rng.Intersect(r).Empty() && !(p.known && p.rec.final) {
+			return false
+		}
+	}
+	return true
+}
+
+// merge unites the records of two passes over parts of a range (KV-16).
+func (r record) merge(o record) record {
+	out := record{
+		pass:      max(r.pass, o.pass),
+		start:     earlier(r.start, o.start),
+		anchor:    min(r.anchor, o.anchor),
+		watermark: min(r.watermark, o.watermark),
+		final:     r.final && o.final,
+		counters:  r.counters.plus(o.counters),
+	}
+	return out
+}
+
+// earlier returns the smaller of two stamps; 0 stands for none.
+func earlier(a, b int64) int64 {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}
