@@ -239,14 +239,13 @@ func (t Type) parseBoolean(text string) (Value, error) {
 }
 
 func (t Type) parseNumber(text string) (Value, error) {
-	if i, err := strconv.ParseInt(text, 10, 64); err == nil {
-		if t.Kind() == KindDouble {
-			return t.Convert(float64(i)) // text rounds as any decimal number does
+	if t.Kind() != KindDouble { // doubles round, and keep the sign of -0
+		if i, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return t.Convert(i)
 		}
-		return t.Convert(i)
-	}
-	if u, err := strconv.ParseUint(text, 10, 64); err == nil && t.Kind() != KindDouble {
-		return t.Convert(u)
+		if u, err := strconv.ParseUint(text, 10, 64); err == nil {
+			return t.Convert(u)
+		}
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	switch {

@@ -154,7 +154,7 @@ func (g *Grouper) AppendKey(dst []byte, row Row) (key []byte, hash uint64, err e
 			return dst, 0, columnError(c.name, "group_by_schema: %w", err)
 		}
 		if v.kind != c.kind && (c.noNull || !v.IsNull()) {
-			return dst, 0, columnError(c.name, "group_by_schema: %s is %s, want %s", shorten(v), v.kind, c.kind)
+			return dst, 0, c.refuse(v)
 		}
 		if i == 0 {
 			hash = v.num
@@ -162,4 +162,11 @@ func (g *Grouper) AppendKey(dst []byte, row Row) (key []byte, hash uint64, err e
 		key = appendKeyColumn(key, &v)
 	}
 	return key, hash, nil
+}
+
+func (c *groupColumn) refuse(v Value) error {
+	if v.IsNull() {
+		return columnError(c.name, "group_by_schema: null in a required column")
+	}
+	return columnError(c.name, "group_by_schema: %s is %s, want %s", shorten(v), v.kind, c.kind)
 }
