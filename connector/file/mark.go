@@ -92,4 +92,3 @@ func (c checksum) check(r io.ReaderAt, from int64) error {
 	}
 	return nil
 }
-
