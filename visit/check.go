@@ -1,11 +1,15 @@
 package visit
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/rondo-flow/rondo/internal/invariants"
+)
 
 // check panics if what the types promise does not hold. It runs after every
 // change in builds with the tag invariants or the race detector.
 func (v *Visitor) check() {
-	if !invariants {
+	if !invariants.Enabled {
 		return
 	}
 	for i := range v.cover.buckets {

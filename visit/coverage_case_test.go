@@ -104,6 +104,9 @@ func TestCoverageCases(t *testing.T) {
 			"pass 1: [10,35)p | [35,40)p [40,60)C | [60,85)C | [85,90)C [90,110)p")
 		want(t, "rows", r.rows(), "1:[[40,60)] 2:[[60,85)] 3:[[85,90)]")
 	})
+}
+
+func TestCoverageCasesOfShapes(t *testing.T) {
 	t.Run("COV-10 the scanned fraction counts buffered and committed", func(t *testing.T) {
 		c := newCoverage(HashRange(0, 100), 1)
 		want(t, "fresh", c.scanned(), 0)

@@ -74,6 +74,9 @@ func TestFinalCases(t *testing.T) {
 		want(t, "empty", r.v.Empty(), true)
 		want(t, "visits", sortedHashes(r.visits), k8)
 	})
+}
+
+func TestFinalPassCases(t *testing.T) {
 	t.Run("FIN-17 finalising an untouched pass leaves its work", func(t *testing.T) {
 		r := newRig(nil, buckets(2)).tokens()
 		want(t, "untouched", r.v.untouched(), true)
@@ -142,6 +145,9 @@ func TestFinalCases(t *testing.T) {
 		want(t, "more", len(r.polls(10, tick50)), 0)
 		want(t, "empty", r.v.Empty(), true)
 	})
+}
+
+func TestFinalPassRules(t *testing.T) {
 	t.Run("a list in flight at the signal does not count for a full final pass", func(t *testing.T) {
 		r := newRig(spaced(5, 40), nil).tokens()
 		l, _ := r.begin()
@@ -190,6 +196,9 @@ func TestFinalCases(t *testing.T) {
 		want(t, "lists", len(r.lists), 4)
 		want(t, "empty", r.v.Empty(), true)
 	})
+}
+
+func TestFinalPassPace(t *testing.T) {
 	t.Run("a stream that waits for nothing keeps its period", func(t *testing.T) {
 		r := newRig(nil, func(c *Config, p *Params) { c.NoUpstreams, p.Period = true, time.Hour })
 		r.signal()

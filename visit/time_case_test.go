@@ -6,8 +6,10 @@ import (
 	"time"
 )
 
+// slow is a pass of 100 s with a tick of 1 s.
+func slow(_ *Config, p *Params) { p.Period, p.FillPeriod = 100*time.Second, time.Second }
+
 func TestTimestampCases(t *testing.T) {
-	slow := func(_ *Config, p *Params) { p.Period, p.FillPeriod = 100*time.Second, time.Second }
 	t.Run("TS-01 there is no stamp before the first read", func(t *testing.T) {
 		r := newRig(nil, buckets(2))
 		want(t, "start", r.v.Status(r.now).PassStart, 0)
@@ -83,6 +85,9 @@ func TestTimestampCases(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestScheduleRules(t *testing.T) {
 	t.Run("a wall clock that steps back makes no lag", func(t *testing.T) {
 		r := newRig(spaced(1, 99), slow)
 		r.drain(50, 10, time.Second)
@@ -134,6 +139,9 @@ func TestTimestampCases(t *testing.T) {
 			t.Errorf("after an hour of down-time the lag is %s", lag)
 		}
 	})
+}
+
+func TestWatermarkRules(t *testing.T) {
 	t.Run("the announced watermark wins over the formula", func(t *testing.T) {
 		r := newRig(spaced(1, 99), slow)
 		r.drain(10, 10, time.Second)
