@@ -44,7 +44,12 @@ const (
 	paused
 )
 
-// start gives the partition a new generation and builds the job on what is
+// errCompleted: the commit that completed the partition was durable, though its
+// outcome was lost. A Completed partition never runs again (KV-37); what its
+// last job could not tell its consumers is told by whoever finds out.
+var errCompleted = errors.New("the partition is completed")
+
+// startJob gives the partition a new generation and builds the job on what is
 // stored. The mailbox is opened first: what is committed by others from then on
 // is either handed over or found by the reads that follow (D-1, D-16).
 func startJob(ctx context.Context, env *environment, n *node, b *board, id store.PartitionID) (*job, error) {
@@ -59,6 +64,10 @@ func startJob(ctx context.Context, env *environment, n *node, b *board, id store
 func (j *job) load(ctx context.Context, id store.PartitionID) (err error) {
 	if j.stored, err = j.env.store.RaiseGeneration(ctx, id); err != nil {
 		return fmt.Errorf("take over the partition: %w", err)
+	}
+	if j.stored.Partition.State == store.Completed {
+		j.tell(j.stored.Report, nil)
+		return errCompleted
 	}
 	reports, err := j.env.store.Reports(ctx)
 	if err != nil {
@@ -287,13 +296,7 @@ func (j *job) handOver(c *store.Commit, e *partition.Epoch) {
 		x.add(row.Target, row.Count, len(row.Payload))
 		x.post(row.Target, partition.Handover{Row: row, Report: c.Report})
 	}
-	if c.Report != nil {
-		for _, id := range j.node.consumers {
-			if !slices.ContainsFunc(c.Produced, func(r store.InboxRow) bool { return r.Target == id }) {
-				x.post(id, partition.Handover{Report: c.Report})
-			}
-		}
-	}
+	j.tell(c.Report, c.Produced)
 	messages, bytes := 0, 0
 	for i, t := range c.Taken {
 		messages += t.To - t.From
@@ -303,6 +306,18 @@ func (j *job) handOver(c *store.Commit, e *partition.Epoch) {
 	}
 	if len(c.Taken) > 0 {
 		x.release(j.stored.Partition.ID, messages, bytes)
+	}
+}
+
+// tell hands a report over to the consumers that did not get it with a row.
+func (j *job) tell(r *store.Report, rows []store.InboxRow) {
+	if r == nil {
+		return
+	}
+	for _, id := range j.node.consumers {
+		if !slices.ContainsFunc(rows, func(row store.InboxRow) bool { return row.Target == id }) {
+			j.env.exchange.post(id, partition.Handover{Report: r})
+		}
 	}
 }
 

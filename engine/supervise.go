@@ -65,6 +65,9 @@ func (e *environment) runJob(ctx context.Context, n *node, b *board, id store.Pa
 		return paused, nil
 	}
 	j, err := startJob(ctx, e, n, b, id)
+	if errors.Is(err, errCompleted) {
+		return completed, nil
+	}
 	if err != nil {
 		return 0, err
 	}
