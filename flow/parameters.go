@@ -16,13 +16,11 @@ func NewParameters(node *yson.Node, path string) Parameters { return Parameters{
 // keep what they held when the parameter is not given; unknown parameters,
 // wrong types and values out of range are all reported, with their paths.
 func (p Parameters) Decode(dst any) error {
-	if p.node == nil {
-		return nil
+	node := p.node
+	if node == nil {
+		node = yson.Map() // which lacks all that is required
 	}
-	if problems := yson.Decode(p.node, p.path, dst); len(problems) > 0 {
-		return problems
-	}
-	return nil
+	return yson.Decode(node, p.path, dst).Err()
 }
 
 // Path says where in the spec the parameters stand, for errors.

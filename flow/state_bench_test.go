@@ -69,9 +69,12 @@ func BenchmarkCBOR(b *testing.B) {
 	})
 	b.Run("decode", func(b *testing.B) {
 		b.ReportAllocs()
-		bytes, err := c.Encode(v)
+		stored, err := c.Encode(v)
+		if err != nil {
+			b.Fatal(err)
+		}
 		for range b.N {
-			if _, err = c.Decode(bytes); err != nil {
+			if _, err = c.Decode(stored); err != nil {
 				b.Fatal(err)
 			}
 		}
