@@ -37,6 +37,7 @@ var layers = []layer{
 	{"cmd/...", []string{"engine", "spec", "store", "store/pebblestore", "connector", "connector/...", "function", "flow", "schema", "yson", "cmd/..."}},
 	{"examples/...", []string{"engine", "spec", "store", "store/pebblestore", "connector", "connector/...", "function", "flow", "schema", "yson"}},
 	{invariantsPkg, nil},
+	{"internal/figures", nil},
 	{"internal/lint", nil},
 	{"internal/bench", []string{"..."}},
 }
