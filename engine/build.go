@@ -153,8 +153,9 @@ func (b *builder) source(ctx context.Context, n *node, c *spec.Computation, path
 		b.problem(path, err)
 		return
 	}
-	n.sourceKeys, err = n.source.Partitions(ctx)
-	b.problem(path, err)
+	if n.sourceKeys, err = n.source.Partitions(ctx); err != nil {
+		b.problem(path, fmt.Errorf("%w: %w", ErrInput, err))
+	}
 	slices.Sort(n.sourceKeys)
 }
 

@@ -45,6 +45,10 @@ type Pipeline struct {
 	stop, pause bool
 }
 
+// ErrInput marks the problems of Prepare that are no fault of the spec: what a
+// source is to read is not there, or cannot be read.
+var ErrInput = errors.New("the input cannot be read")
+
 // Prepare checks everything that can be checked without changing anything: that
 // functions, sources and sinks exist and accept their parameters, and that the
 // data to read is there. All problems are reported together.
