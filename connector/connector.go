@@ -41,6 +41,8 @@ type Reader interface {
 	// one, the end is reached, or ctx is done. An error fails the job, which
 	// opens a new reader at the last committed offset.
 	Read(ctx context.Context, max Limit) (Batch, error)
+	// Close releases what the reader holds. It is called once, after the last
+	// Read returned.
 	Close() error
 }
 
@@ -81,5 +83,7 @@ type Writer interface {
 	// position after them. After an error the writer is closed and the sink
 	// opened again.
 	Write(ctx context.Context, messages []flow.Message) (position []byte, err error)
+	// Close releases what the writer holds. It is called once, after the last
+	// Write returned, and leaves what is not recorded to the next Open.
 	Close() error
 }

@@ -32,6 +32,14 @@ func forSeeds(t *testing.T, f func(t *testing.T, rng *rand.Rand)) {
 	}
 }
 
+// taking is a handler that takes virtual time.
+func taking(d time.Duration) func(flow.Message) error {
+	return func(flow.Message) error {
+		<-time.After(d)
+		return nil
+	}
+}
+
 // run runs a pipeline until it is completed.
 func (r *rig) run(s store.Store) *Summary {
 	r.t.Helper()
@@ -83,7 +91,7 @@ func someFault(rng *rand.Rand, c storetest.Call) storetest.Fault {
 func TestFiguresHoldThroughKills(t *testing.T) {
 	forSeeds(t, func(t *testing.T, rng *rand.Rand) {
 		r := newRig(t, 600, 57)
-		r.onMessage = func(flow.Message) error { time.Sleep(time.Millisecond); return nil }
+		r.onMessage = taking(time.Millisecond)
 		s := storetest.NewModel()
 		for range 12 {
 			life, cancel := context.WithTimeout(t.Context(), time.Duration(rng.IntN(120))*time.Millisecond)
@@ -110,7 +118,7 @@ func TestFiguresHoldThroughKills(t *testing.T) {
 func TestPausedAndStoppedPipelinesGoOn(t *testing.T) {
 	forSeeds(t, func(t *testing.T, rng *rand.Rand) {
 		r := newRig(t, 600, 57)
-		r.onMessage = func(flow.Message) error { time.Sleep(time.Millisecond); return nil }
+		r.onMessage = taking(time.Millisecond)
 		s := storetest.NewModel()
 		for range 6 {
 			p := r.pipeline()
@@ -172,7 +180,7 @@ func TestSlowConsumerHoldsProducersBack(t *testing.T) {
 		r := newRig(t, 2000, 57)
 		r.partitions = 1
 		r.dynamic = "inbox_row_limit = 100;"
-		r.onMessage = func(flow.Message) error { time.Sleep(5 * time.Millisecond); return nil }
+		r.onMessage = taking(5 * time.Millisecond)
 		s := storetest.NewModel()
 		most := 0
 		faults := storetest.NewFaults(s, func(c storetest.Call) storetest.Fault {
