@@ -81,7 +81,8 @@ func Held(release <-chan struct{}) Fault { return Fault{Hold: release} }
 func Late(release <-chan struct{}) Fault { return Fault{Release: release} }
 
 // Faults is a store on which a test decides what happens to each call. A held
-// call ends early with ErrUnavailable when its context does.
+// call ends early when its context does: ErrUnavailable before the store was
+// called, ErrUnknownOutcome for a write after it.
 type Faults struct {
 	store  store.Store
 	decide func(Call) Fault
@@ -139,8 +140,9 @@ func (f *Faults) next(c Call) Fault {
 	return f.decide(c)
 }
 
-// wait waits for release, which may be nil.
-func (f *Faults) wait(ctx context.Context, release <-chan struct{}) error {
+// wait waits for release, which may be nil. class is what it fails with when
+// the wait ends otherwise.
+func (f *Faults) wait(ctx context.Context, release <-chan struct{}, class error) error {
 	if release == nil {
 		return nil
 	}
@@ -148,34 +150,37 @@ func (f *Faults) wait(ctx context.Context, release <-chan struct{}) error {
 	case <-release:
 		return nil
 	case <-f.killed:
-		return f.deadError()
+		return fmt.Errorf("injected: this process is dead: %w", class)
 	case <-ctx.Done():
-		return fmt.Errorf("injected delay: %w: %w", store.ErrUnavailable, ctx.Err())
+		return fmt.Errorf("injected delay: %w: %w", class, ctx.Err())
 	}
 }
 
-func (f *Faults) deadError() error {
-	if !f.isDead() {
-		return nil
+// answerLost is the class of a call that was made and whose answer was not
+// waited for.
+func answerLost(op Op) error {
+	switch op {
+	case OpCommit, OpSavePipeline, OpCreatePartitions:
+		return store.ErrUnknownOutcome
 	}
-	return fmt.Errorf("injected: this process is dead: %w", store.ErrUnavailable)
+	return store.ErrUnavailable
 }
 
 // through makes one call with its fault.
 func through[T any](ctx context.Context, f *Faults, c Call, call func() (T, error)) (T, error) {
 	var none T
 	fault := f.next(c)
-	if err := f.wait(ctx, fault.Hold); err != nil {
+	if err := f.wait(ctx, fault.Hold, store.ErrUnavailable); err != nil {
 		return none, err
 	}
-	if err := f.deadError(); err != nil {
-		return none, err
+	if f.isDead() {
+		return none, fmt.Errorf("injected: this process is dead: %w", store.ErrUnavailable)
 	}
 	if fault.Instead != nil {
 		return none, fault.Instead
 	}
 	answer, err := call()
-	if e := f.wait(ctx, fault.Release); e != nil {
+	if e := f.wait(ctx, fault.Release, answerLost(c.Op)); e != nil {
 		return none, e
 	}
 	if fault.After != nil {

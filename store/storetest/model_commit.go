@@ -58,10 +58,10 @@ func (d *modelData) checkTaken(taken []store.InboxTake) error {
 
 func (d *modelData) apply(p *modelPartition, c *store.Commit) {
 	for _, w := range c.States {
-		set(d.states, stateKey{c.Computation, w.Key, w.Name}, w.Value)
+		put(d.states, stateKey{c.Computation, w.Key, w.Name}, w.Value)
 	}
 	for _, v := range c.Visitors {
-		set(p.visitors, visitorKey{v.Stream, v.Slot}, v.Value)
+		put(p.visitors, visitorKey{v.Stream, v.Slot}, v.Value)
 	}
 	for _, t := range c.Taken {
 		row := d.inbox[t.Key]
@@ -102,8 +102,8 @@ func (p *modelPartition) applyHead(c *store.Commit) {
 	}
 }
 
-// set stores a copy of value; an empty one is the absence of the row.
-func set[K comparable](rows map[K][]byte, key K, value []byte) {
+// put stores a copy of value; an empty one is the absence of the row.
+func put[K comparable](rows map[K][]byte, key K, value []byte) {
 	if len(value) == 0 {
 		delete(rows, key)
 		return

@@ -1,0 +1,47 @@
+// Package pebblestore is the contract of package store on Pebble: one database
+// per data folder, one batch per commit, the log synced once for all commits
+// that wait at the same time.
+//
+// # The folder
+//
+// Beside Pebble's own files the folder has two of ours: "rondo.format" names
+// the version of the layout and is checked before anything is opened or
+// changed; "rondo.owner" says which process holds the folder. What counts is
+// Pebble's file lock, which the system releases when a process dies: the owner
+// file only gives it a name, and a stale one blocks nobody.
+//
+// # Keys and values
+//
+// A key begins with a byte for the kind of row (keys.go); a value is a
+// sequence of fields (value.go). Computations are numbered, so that a state key
+// is 's', the number, the encoded key, a zero byte and the name. Names have no
+// zero byte, so the last one separates them; and since encoded keys are never
+// prefixes of each other, rows sort by key, then name.
+//
+// An inbox row is written once and removed once, in whole, and its key is never
+// used again: numbers grow within a generation, and generations are unique
+// (D-1, D-7). It is therefore removed by Pebble's SingleDelete, which annihilates
+// the row where they meet, mostly in the same memtable: rows that are consumed
+// soon never reach a table file, and leave no tombstone to be read over. Hazard:
+// a row that were written twice under one key could come back after such a
+// delete; Commit refuses numbers that do not grow. The consumed prefix is
+// written many times, so it is a row of its own, deleted in the ordinary way.
+//
+// # Locks and fencing
+//
+// Each partition has a lock, held by RaiseGeneration and by Commit until its
+// sync is over; the generation is compared under it (D-2). No other lock is
+// held over a sync, except the catalog's by its rare transactions, which take
+// it after a partition's. Readers take no lock and see every commit that was
+// applied, also one whose sync is still going on: what a commit builds on it
+// comes later in the same log, so it is never durable without it.
+//
+// # When the disk fails
+//
+// After the first failed write nobody knows what the disk holds, and Pebble
+// gives up. The store then stops: every call fails with ErrUnavailable and says
+// why, commits that were under way with ErrUnknownOutcome. From that moment on
+// nothing reaches the disk any more (freezer), so that the folder is as a crash
+// would have left it, and opening it again gives every acknowledged commit.
+// Corrupt bytes stop the store in the same way, with ErrCorrupt.
+package pebblestore

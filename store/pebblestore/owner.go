@@ -1,0 +1,142 @@
+package pebblestore
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/rondo-flow/rondo/store"
+)
+
+const (
+	ownerFile  = "rondo.owner"
+	formatFile = "rondo.format"
+	// formatVersion is the version of the folder's layout, keys and values. It
+	// grows when an older Rondo could no longer read what this one writes.
+	formatVersion = 1
+)
+
+// owner says who holds a folder.
+type owner struct {
+	PID     int       `json:"pid"`
+	Host    string    `json:"host"`
+	Started time.Time `json:"started,omitzero"`
+}
+
+func (o owner) String() string {
+	s := fmt.Sprintf("process %d on %s", o.PID, o.Host)
+	if !o.Started.IsZero() {
+		s += ", started " + o.Started.Format(time.RFC3339)
+	}
+	return s
+}
+
+// lockFolder locks dir for this process and puts its name there. The system
+// gives the lock back when the process dies, whatever the files say.
+func lockFolder(dir string, on vfs.FS, started time.Time) (*pebble.Lock, error) {
+	lock, err := pebble.LockDirectory(dir, on)
+	if err != nil {
+		return nil, lockError(dir, on, err)
+	}
+	host, _ := os.Hostname() // a folder without host name is still held
+	text, err := json.Marshal(owner{PID: os.Getpid(), Host: host, Started: started})
+	if err == nil {
+		err = writeFile(on, dir, ownerFile, text)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%w: cannot write in data folder %s: %w", store.ErrUnavailable, dir, err), lock.Close())
+	}
+	return lock, nil
+}
+
+// lockError tells a folder in use from one that cannot be locked.
+func lockError(dir string, on vfs.FS, err error) error {
+	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		return fmt.Errorf("%w: cannot lock data folder %s: %w", store.ErrUnavailable, dir, err)
+	}
+	who := "a process that has not given its name yet"
+	var o owner
+	if text, err := readFile(on, dir, ownerFile); err == nil && json.Unmarshal(text, &o) == nil {
+		who = o.String()
+	}
+	return fmt.Errorf("%w: data folder %s is held by %s; stop it, or use another folder", store.ErrLocked, dir, who)
+}
+
+// unlockFolder takes the name away before the lock.
+func unlockFolder(dir string, on vfs.FS, lock *pebble.Lock) error {
+	_ = on.Remove(on.PathJoin(dir, ownerFile)) // a name without lock blocks nobody
+	return lock.Close()
+}
+
+// checkFormat refuses a folder that a newer Rondo wrote, and marks a new one.
+// The database has not been opened yet.
+func checkFormat(dir string, on vfs.FS) error {
+	text, err := readFile(on, dir, formatFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return markFormat(dir, on)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: cannot read %s in data folder %s: %w", store.ErrUnavailable, formatFile, dir, err)
+	}
+	var version int
+	if _, err := fmt.Sscanf(string(text), "rondo store %d\n", &version); err != nil || version < 1 {
+		return corrupt("%s in data folder %s says %q", formatFile, dir, text)
+	}
+	if version > formatVersion {
+		return fmt.Errorf("%w: data folder %s has format %d, this Rondo reads up to %d; use the Rondo that wrote it", store.ErrNewerFormat, dir, version, formatVersion)
+	}
+	return nil
+}
+
+// markFormat marks a new folder. One that has a database but no mark was not
+// made by Rondo, or has lost a file.
+func markFormat(dir string, on vfs.FS) error {
+	desc, err := pebble.Peek(dir, on)
+	if err != nil {
+		return fmt.Errorf("%w: cannot read data folder %s: %w", store.ErrUnavailable, dir, err)
+	}
+	if desc.Exists {
+		return corrupt("data folder %s holds a database but no %s", dir, formatFile)
+	}
+	if err := writeFile(on, dir, formatFile, fmt.Appendf(nil, "rondo store %d\n", formatVersion)); err != nil {
+		return fmt.Errorf("%w: cannot write in data folder %s: %w", store.ErrUnavailable, dir, err)
+	}
+	return nil
+}
+
+func readFile(on vfs.FS, dir, name string) ([]byte, error) {
+	f, err := on.Open(on.PathJoin(dir, name))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
+
+// writeFile puts a whole file in its place, durably.
+func writeFile(on vfs.FS, dir, name string, text []byte) error {
+	temp := on.PathJoin(dir, name+".new")
+	f, err := on.Create(temp, vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := on.Rename(temp, on.PathJoin(dir, name)); err != nil {
+		return err
+	}
+	folder, err := on.OpenDir(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}

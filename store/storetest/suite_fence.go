@@ -1,0 +1,185 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/rondo-flow/rondo/store"
+)
+
+var fenceTests = map[string]func(t *testing.T, h Harness){
+	// D-2
+	"a commit of a former generation changes nothing": func(t *testing.T, h Harness) {
+		w := newWorld(t, h)
+		w.must(0, set("a", "/x", "1"))
+		stale := w.commit(0, set("a", "/x", "2"), w.produce(2, 1, "p"))
+		stale.Offset, stale.Done, stale.Totals = []byte("o"), true, &store.Totals{Epochs: 1}
+		w.raise(0)
+		w.refuses(store.ErrFenced, stale)
+		w.must(0, set("a", "/x", "3"))
+		w.gets("left", "a", `{"/x"="3"}`)
+	},
+	"only the current generation of an existing partition commits": func(t *testing.T, h Harness) {
+		w := newWorld(t, h)
+		next := w.commit(0, set("a", "/x", "1"))
+		next.Generation++
+		w.refuses(store.ErrFenced, next)
+		other := w.commit(0, set("a", "/x", "1"))
+		other.Generation = w.parts[1].Generation
+		w.refuses(store.ErrFenced, other)
+		unknown := w.commit(0, set("a", "/x", "1"))
+		unknown.Partition = 1000
+		w.refuses(store.ErrFenced, unknown)
+		_, err := w.RaiseGeneration(w.ctx, 1000)
+		w.isClass(err, store.ErrFenced)
+	},
+	"a partition that was never owned takes no commit": func(t *testing.T, h Harness) {
+		w := newWorld(t, h)
+		ps, err := w.CreatePartitions(w.ctx, []store.Partition{{Computation: "left", Kind: store.SourcePartition, Name: "s/0"}})
+		w.check(err)
+		c := &store.Commit{Partition: ps[0].ID, Computation: "left"}
+		w.refuses(store.ErrFenced, c)
+	},
+	// D-1
+	"generations are never used twice": func(t *testing.T, h Harness) {
+		w := newWorld(t, h)
+		seen := map[store.Generation]bool{}
+		for round := range 3 {
+			for g := range w.raiseAtOnce(8) {
+				if seen[g] {
+					t.Fatalf("generation %d was given out twice", g)
+				}
+				seen[g] = true
+			}
+			if round == 1 {
+				w.reopen()
+			}
+		}
+	},
+	// D-2: the stale owner keeps many commits on the way, as a client that
+	// pipelines them does.
+	"no pipelined commit takes effect after the generation was raised": func(t *testing.T, h Harness) {
+		w := newWorld(t, h)
+		var acked sync.Map
+		var workers sync.WaitGroup
+		done := make(chan struct{}, 40)
+		owner := w.parts[0]
+		for i := range 8 {
+			workers.Add(1)
+			go func() {
+				defer workers.Done()
+				w.commitUntilFenced(owner, i, &acked, done)
+			}()
+		}
+		for range cap(done) {
+			<-done
+		}
+		w.raise(0)
+		after := keysOf(w.list("left"))
+		workers.Wait()
+		w.equal("states after the last stale commit failed", keysOf(w.list("left")), after)
+		for _, key := range after {
+			if _, ok := acked.LoadAndDelete(key); !ok {
+				t.Fatalf("commit %s took effect but was not acknowledged", key)
+			}
+		}
+		acked.Range(func(key, _ any) bool {
+			t.Fatalf("commit %s was acknowledged but is not there", key)
+			return false
+		})
+	},
+	"a defect of the caller changes nothing and has no class": func(t *testing.T, h Harness) {
+		w := newWorld(t, h)
+		w.must(0, w.produce(2, 2, "p"))
+		row := w.inbox(2)[0].InboxKey
+		w.refuses(nil, w.commit(0, set("a", "", "1"), set("b", "/x", "1")))
+		foreign := w.commit(0, set("a", "/x", "1"))
+		foreign.Computation = "right"
+		w.refuses(nil, foreign)
+		w.refuses(nil, w.commit(2, set("a", "/x", "1"), take(row, 0, 3, true)))
+		w.refuses(nil, w.commit(2, set("a", "/x", "1"), take(row, 0, 2, false)))
+		again := w.commit(0, set("a", "/x", "1"), w.produce(2, 1, "q"))
+		again.Produced[0].Number = 1
+		w.refuses(nil, again)
+	},
+	"a context that has ended commits nothing": func(t *testing.T, h Harness) {
+		w := newWorld(t, h)
+		before := w.dump()
+		ctx, cancel := context.WithCancel(w.ctx)
+		cancel()
+		err := w.Commit(ctx, w.commit(0, set("a", "/x", "1")))
+		w.isClass(err, store.ErrUnavailable)
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("error %q does not say that the context was cancelled", err)
+		}
+		w.equal("dump", w.dump(), before)
+	},
+	"calls after Close fail, and a second Close does not": func(t *testing.T, h Harness) {
+		w := newWorld(t, h)
+		c := w.commit(0, set("a", "/x", "1"))
+		w.check(w.Close())
+		w.check(w.Close())
+		w.fails(store.ErrUnavailable, c)
+		_, err := w.GetStates(w.ctx, "left", []string{"a"})
+		w.isClass(err, store.ErrUnavailable)
+		_, err = w.Partitions(w.ctx)
+		w.isClass(err, store.ErrUnavailable)
+	},
+}
+
+// raiseAtOnce raises the generations of all partitions, times each, from as many
+// goroutines, and returns what was given out.
+func (w *world) raiseAtOnce(times int) map[store.Generation]int {
+	var mu sync.Mutex
+	out := map[store.Generation]int{}
+	var raisers sync.WaitGroup
+	errs := make(chan error, times*len(w.parts))
+	for i := range times * len(w.parts) {
+		raisers.Add(1)
+		go func() {
+			defer raisers.Done()
+			job, err := w.RaiseGeneration(w.ctx, w.parts[i%len(w.parts)].ID)
+			if err != nil {
+				errs <- err
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			out[job.Partition.Generation]++
+		}()
+	}
+	raisers.Wait()
+	close(errs)
+	for err := range errs {
+		w.check(err)
+	}
+	w.equal("different generations", len(out), times*len(w.parts))
+	return out
+}
+
+// commitUntilFenced commits one new key after the other for p and tells of each
+// while somebody counts.
+func (w *world) commitUntilFenced(p store.Partition, worker int, acked *sync.Map, done chan<- struct{}) {
+	for i := 0; ; i++ {
+		key := fmt.Sprintf("%d-%06d", worker, i)
+		c := &store.Commit{Partition: p.ID, Generation: p.Generation, Computation: p.Computation}
+		set(key, "/x", "1")(c)
+		err := w.Commit(w.ctx, c)
+		if err != nil && !errors.Is(err, store.ErrFenced) {
+			key = err.Error() // is found to be acknowledged and not there
+		} else if err != nil {
+			return
+		}
+		acked.Store(key, true)
+		select {
+		case done <- struct{}{}:
+		default:
+		}
+		if err != nil {
+			return
+		}
+	}
+}
