@@ -56,6 +56,7 @@ type Runtime interface {
 // OutputCollector takes what a call emits. An error of Add also fails the
 // epoch when the function ignores it.
 type OutputCollector interface {
-	// Add emits the message into its stream.
+	// Add emits the message into its stream. It takes what it needs of the row,
+	// which may be used for the next message.
 	Add(m OutputMessage) error
 }

@@ -1,0 +1,82 @@
+package function
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/rondo-flow/rondo/flow"
+	"github.com/rondo-flow/rondo/yson"
+)
+
+type rollupParameters struct {
+	Aggregates map[string]aggregateParameters `yson:"aggregates,required"`
+	OnVisit    struct {
+		Emit  *string             `yson:"emit"`
+		Evict *evictionParameters `yson:"evict"`
+	} `yson:"on_visit"`
+}
+
+type aggregateParameters struct {
+	Op     string  `yson:"op,required"`
+	Column *string `yson:"column"`
+}
+
+type evictionParameters struct {
+	Idle time.Duration `yson:"idle,required"`
+	Emit *string       `yson:"emit"`
+}
+
+// rollupSetup turns parameters into a rollup and collects all problems.
+type rollupSetup struct {
+	flow.Setup
+	problems yson.Problems
+	streams  []string // the input streams, sorted
+	// slots says where the aggregate of an output column is kept; unusable for
+	// one with a problem.
+	slots  map[string]int
+	result *rollup
+}
+
+const unusable = -1
+
+// NewRollup is the factory of rollup. It reports every problem of the
+// parameters, with its path.
+func NewRollup(setup flow.Setup) (flow.Function, error) {
+	s := &rollupSetup{Setup: setup, streams: slices.Sorted(maps.Keys(setup.Inputs)), slots: map[string]int{}, result: &rollup{}}
+	var p rollupParameters
+	if err := setup.Parameters.Decode(&p); err != nil && !errors.As(err, &s.problems) {
+		return nil, err
+	}
+	s.graph()
+	s.aggregates(p.Aggregates)
+	s.outputs(p)
+	s.problems.Sort()
+	if err := s.problems.Err(); err != nil {
+		return nil, err
+	}
+	return s.result, nil
+}
+
+// problem adds a problem at the end of a path of names below the parameters.
+func (s *rollupSetup) problem(path []string, format string, args ...any) {
+	node, at := s.Parameters.Node(), s.Parameters.Path()
+	for _, name := range path {
+		at = yson.Join(at, name)
+		if deeper := node.Get(name); deeper != nil {
+			node = deeper
+		}
+	}
+	s.problems.Add(node, at, format, args...)
+}
+
+// graph checks what is around the function.
+func (s *rollupSetup) graph() {
+	if s.Key == nil {
+		s.problem(nil, "rollup of computation %s needs a group_by_schema: it keeps its aggregates by key", s.Computation)
+	}
+	if len(s.streams) == 0 {
+		s.problem(nil, "rollup of computation %s needs an input stream", s.Computation)
+	}
+}
