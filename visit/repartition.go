@@ -70,8 +70,8 @@ func decodePiece(piece Piece) (oldPass, []string) {
 // clip makes what is stored of range r.
 func clip(old []oldPass, r Range, buckets int) Stored {
 	c := newCoverage(r, buckets)
-	var rec record
-	known := false
+	var records []record
+	blank := false
 	for _, p := range old {
 		if p.rng.Intersect(r).Empty() {
 			continue
@@ -79,17 +79,14 @@ func clip(old []oldPass, r Range, buckets int) Stored {
 		for _, covered := range p.covered {
 			c.mark(covered.Intersect(p.rng), committed)
 		}
-		if !p.known {
-			continue
-		}
-		part := p.rec
+		rec := p.rec
 		if r.Lower.Compare(p.rng.Lower) > 0 {
-			part.counters = Counters{}
+			rec.counters = Counters{}
 		}
-		if known {
-			part = rec.merge(part)
+		if p.known {
+			records = append(records, rec)
 		}
-		rec, known = part, true
+		blank = blank || !p.known
 	}
 	st := Stored{Buckets: map[int][]byte{}}
 	for i := range c.buckets {
@@ -97,27 +94,28 @@ func clip(old []oldPass, r Range, buckets int) Stored {
 			st.Buckets[i] = row
 		}
 	}
-	if known {
-		rec.final = finalIn(old, r)
-		st.Record = encodeRecord(rec)
+	if len(records) > 0 {
+		st.Record = encodeRecord(mergeRecords(records, blank))
 	}
 	return st
 }
 
-// finalIn says whether every old pass in r was final. A partition without a
-// record has swept nothing for a final pass.
-func finalIn(old []oldPass, r Range) bool {
-	for _, p := range old {
-		if !p.rng.Intersect(r).Empty() && !(p.known && p.rec.final) {
-			return false
-		}
+// mergeRecords merges at least one record. If a partition had none, it has
+// neither begun a final pass nor announced a watermark.
+func mergeRecords(records []record, blank bool) record {
+	out := records[0]
+	for _, r := range records[1:] {
+		out = out.merge(r)
 	}
-	return true
+	if blank {
+		out.final, out.watermark = false, noWatermark
+	}
+	return out
 }
 
 // merge unites the records of two passes over parts of a range (KV-16).
 func (r record) merge(o record) record {
-	out := record{
+	return record{
 		pass:      max(r.pass, o.pass),
 		start:     earlier(r.start, o.start),
 		anchor:    min(r.anchor, o.anchor),
@@ -125,7 +123,6 @@ func (r record) merge(o record) record {
 		final:     r.final && o.final,
 		counters:  r.counters.plus(o.counters),
 	}
-	return out
 }
 
 // earlier returns the smaller of two stamps; 0 stands for none.
