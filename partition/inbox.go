@@ -43,8 +43,9 @@ type held struct {
 	taken int
 }
 
-func newInbox(target store.PartitionID, limit int) inbox {
-	return inbox{target: target, limit: limit, gap: true}
+// newInbox knows nothing of what is stored, if there are inputs at all.
+func newInbox(target store.PartitionID, limit int, inputs bool) inbox {
+	return inbox{target: target, limit: limit, gap: inputs}
 }
 
 // handover admits the next row of a producer's current generation; anything

@@ -40,7 +40,7 @@ func New(cfg Config, now visit.Instant) *Machine {
 	m := &Machine{
 		cfg:     cfg,
 		params:  cfg.Params,
-		inbox:   newInbox(cfg.Job.Partition.ID, cfg.Params.HoldBytes),
+		inbox:   newInbox(cfg.Job.Partition.ID, cfg.Params.HoldBytes, len(cfg.Inputs) > 0),
 		reports: reports{generations: map[store.PartitionID]store.Generation{}},
 		source:  sourceState{id: cfg.Source, watermark: store.NoTime},
 		totals:  cloneTotals(cfg.Job.Totals),

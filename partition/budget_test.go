@@ -1,0 +1,77 @@
+package partition
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+const ms = time.Millisecond
+
+func TestBudgetCutsAnEpochByTimeAndBytes(t *testing.T) {
+	alone := Budget{MaxBytes: 100, Max: 100 * ms, Share: 0}
+	beside := Budget{MaxBytes: 100, Max: 100 * ms, Share: 0.25}
+	for _, c := range []struct {
+		name    string
+		b       Budget
+		spent   time.Duration
+		in, out int
+		want    bool
+	}{
+		{"time is left", alone, 99 * ms, 0, 0, true},
+		{"time is up", alone, 100 * ms, 0, 0, false},
+		{"visits keep their share of the time", beside, 76 * ms, 0, 0, false},
+		{"messages may use the rest", beside, 74 * ms, 0, 0, true},
+		{"input bytes are up", alone, 0, 100, 0, false},
+		{"output bytes are up", alone, 0, 0, 100, false},
+	} {
+		if got := c.b.MoreMessages(c.spent, c.in, c.out); got != c.want {
+			t.Errorf("%s: another message %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+func TestBudgetAlwaysAllowsOneVisit(t *testing.T) {
+	b := Budget{MaxBytes: 100, Max: 100 * ms, Share: 0.25, Credit: -time.Hour}
+	if !b.MoreVisits(0, 100*ms, 0, 1000) {
+		t.Error("the first visit is refused")
+	}
+	if b.MoreVisits(1, 100*ms, 0, 0) {
+		t.Error("a second visit is allowed in spite of the debt")
+	}
+}
+
+func TestBudgetWithoutWaitingMessagesIsBoundByTimeAlone(t *testing.T) {
+	b := Budget{MaxBytes: 100, Max: 100 * ms, Share: 1}
+	if !b.MoreVisits(5, 10*ms, 89*ms, 0) || b.MoreVisits(5, 10*ms, 90*ms, 0) {
+		t.Error("visits are to use what messages left of the epoch")
+	}
+}
+
+// TestVisitsGetTheirShareWhileMessagesWait: over many epochs of random costs,
+// visits get the share, neither more nor less (KV-30).
+func TestVisitsGetTheirShareWhileMessagesWait(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		share := rapid.Float64Range(0.05, 0.9).Draw(t, "share")
+		message := time.Duration(rapid.IntRange(1, 5000).Draw(t, "message")) * time.Microsecond
+		visit := time.Duration(rapid.IntRange(1, 5000).Draw(t, "visit")) * time.Microsecond
+		var credit, messages, visits time.Duration
+		for range 400 {
+			b := Budget{MaxBytes: 1, Max: 100 * ms, Share: share, Credit: credit}
+			m, v := message, time.Duration(0)
+			for b.MoreMessages(m, 0, 0) {
+				m += message
+			}
+			for n := 0; b.MoreVisits(n, m, v, 0); n++ {
+				v += visit
+			}
+			credit = b.settle(m, v)
+			messages, visits = messages+m, visits+v
+		}
+		got := float64(visits) / float64(messages+visits)
+		if got < share-0.02 || got > share+0.02 {
+			t.Fatalf("visits got %.3f of the time, want %.3f", got, share)
+		}
+	})
+}
