@@ -146,11 +146,13 @@ func describe(n *Node) string {
 	case KindEntity, KindList, KindMap:
 		return n.Kind.String()
 	}
-	text := string(appendScalar(nil, n))
-	if len(text) > 60 {
-		text = text[:60] + "..."
+	const limit = 60
+	short := *n
+	if len(n.Text) <= limit {
+		return n.Kind.String() + " " + string(appendScalar(nil, n))
 	}
-	return n.Kind.String() + " " + text
+	short.Text = n.Text[:limit]
+	return n.Kind.String() + " " + string(appendScalar(nil, &short)) + "..."
 }
 
 // mapping fills a map[string]T; entries with problems are left out.

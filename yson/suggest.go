@@ -2,9 +2,15 @@ package yson
 
 import "strings"
 
+// maxWord is the length from which on words are not compared.
+const maxWord = 64
+
 // Suggest returns the word of known that a reader most likely meant by word,
 // empty if none is near. The first of equally near words wins.
 func Suggest(word string, known []string) string {
+	if len(word) > maxWord {
+		return ""
+	}
 	limit := max(1, len(word)/3)
 	best, bestDistance := "", limit+1
 	for _, k := range known {
@@ -30,8 +36,8 @@ func didYouMean(word string, known []string) string {
 // editDistance counts insertions, deletions, replacements, and swaps of
 // neighbours, between short words.
 func editDistance(a, b string) int {
-	if len(a) > 64 || len(b) > 64 {
-		return 64
+	if len(a) > maxWord || len(b) > maxWord {
+		return maxWord
 	}
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

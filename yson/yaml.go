@@ -9,16 +9,20 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
 )
 
-// maxYAMLNodes bounds a YAML tree with its aliases written out.
-const maxYAMLNodes = 1_000_000
+// Bounds of a YAML text, and of its tree with aliases written out.
+const (
+	maxYAMLBytes = 4 << 20
+	maxYAMLNodes = 1_000_000
+)
 
 // parseYAML reads one YAML document: maps, lists, scalars of the core schema,
 // anchors, aliases and merge keys. Tags and keys that are no scalars are
 // refused.
 func parseYAML(data []byte) (node *Node, err error) {
-	if err := checkYAMLDepth(data); err != nil {
+	if err := checkYAMLShape(data); err != nil {
 		return nil, err
 	}
 	// The parser is foreign code and the input hostile: its panics are faults
@@ -42,30 +46,52 @@ func parseYAML(data []byte) (node *Node, err error) {
 	}
 }
 
-// checkYAMLDepth refuses text that nests so deeply that a recursive parser
-// might exhaust the stack. It counts brackets and dashes without regard to
-// strings, with a limit that honest text does not come near.
-func checkYAMLDepth(data []byte) error {
+// checkYAMLShape refuses text that the foreign parser would take minutes or
+// more stack than there is for. It looks at lines without regard to strings,
+// with limits that honest text does not come near.
+func checkYAMLShape(data []byte) error {
 	const limit = 5 * maxDepth
-	brackets := 0
+	if len(data) > maxYAMLBytes {
+		return Problems{{Message: fmt.Sprintf("YAML of %d bytes is too long: at most %d, write YSON or JSON", len(data), maxYAMLBytes)}}
+	}
+	brackets, documents := 0, 0
 	for i, line := range bytes.Split(data, []byte("\n")) {
-		marks := bytes.Count(line, []byte("- ")) + bytes.Count(line, []byte("? "))
-		brackets += bytes.Count(line, []byte("[")) + bytes.Count(line, []byte("{"))
-		brackets = max(0, brackets-bytes.Count(line, []byte("]"))-bytes.Count(line, []byte("}")))
-		if brackets > limit || marks > limit {
-			return Problems{{Line: i + 1, Column: 1, Message: fmt.Sprintf("nested deeper than %d levels", maxDepth)}}
+		brackets = max(0, brackets+countAny(line, "[{")-countAny(line, "]}"))
+		if bytes.HasPrefix(line, []byte("---")) {
+			documents++
+		}
+		switch at := (Problem{Line: i + 1, Column: 1}); {
+		case documents > 1:
+			at.Message = "a second document begins here: only one is allowed"
+			return Problems{at}
+		case brackets > limit:
+			at.Message = fmt.Sprintf("nested deeper than %d levels", maxDepth)
+			return Problems{at}
+		case bytes.Count(line, []byte("- "))+countAny(line, "?&!") > limit:
+			at.Message = fmt.Sprintf("more than %d of - ? & ! in one line: break it up", limit)
+			return Problems{at}
 		}
 	}
 	return nil
 }
 
+// countAny counts the bytes of line that are in set.
+func countAny(line []byte, set string) int {
+	n := 0
+	for i := range set {
+		n += bytes.Count(line, []byte(set[i:i+1]))
+	}
+	return n
+}
+
 func yamlProblem(err error) error {
-	p := Problem{Message: err.Error()}
-	if e := yaml.Error(nil); errors.As(err, &e) {
-		p.Message = e.GetMessage()
-		if t := e.GetToken(); t != nil && t.Position != nil {
-			p.Line, p.Column = t.Position.Line, t.Position.Column
-		}
+	var e yaml.Error
+	if !errors.As(err, &e) {
+		return Problems{{Message: err.Error()}}
+	}
+	p := Problem{Message: e.GetMessage()}
+	if t := e.GetToken(); t != nil && t.Position != nil {
+		p.Line, p.Column = t.Position.Line, t.Position.Column
 	}
 	return Problems{p}
 }
@@ -136,13 +162,16 @@ func (c *yamlConverter) scalar(n ast.Node) (*Node, error) {
 	case *ast.IntegerNode:
 		return node, yamlInteger(n, node)
 	case *ast.FloatNode:
-		return node, yamlFloat(n, node)
+		node.Kind, node.Double = KindDouble, n.Value
 	case *ast.InfinityNode:
 		node.Kind, node.Double = KindDouble, n.Value
 	case *ast.NanNode:
 		node.Kind, node.Double = KindDouble, math.NaN()
 	case *ast.StringNode:
 		node.Kind, node.Text = KindString, n.Value
+		if n.Token.Type == token.StringType && isJSONNumber(n.Value) { // plain, and yet no number
+			return nil, yamlFault(n, "%s does not fit in 64 bits: quote it if it is text", n.Value)
+		}
 	case *ast.LiteralNode:
 		node.Kind, node.Text = KindString, n.Value.Value
 	default:
@@ -163,15 +192,6 @@ func yamlInteger(n *ast.IntegerNode, node *Node) error {
 	default:
 		return yamlFault(n, "%s does not fit in 64 bits", n.Token.Value)
 	}
-	return nil
-}
-
-// yamlFloat refuses what is a float only because it is too large an integer.
-func yamlFloat(n *ast.FloatNode, node *Node) error {
-	if digits, rest := cutDigits(n.Token.Value); rest == "" && digits != "" {
-		return yamlFault(n, "%s does not fit in 64 bits", n.Token.Value)
-	}
-	node.Kind, node.Double = KindDouble, n.Value
 	return nil
 }
 
