@@ -53,11 +53,11 @@ func TestBudgetWithoutWaitingMessagesIsBoundByTimeAlone(t *testing.T) {
 // visits get the share, neither more nor less (KV-30).
 func TestVisitsGetTheirShareWhileMessagesWait(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		share := rapid.Float64Range(0.05, 0.9).Draw(t, "share")
-		message := time.Duration(rapid.IntRange(1, 5000).Draw(t, "message")) * time.Microsecond
-		visit := time.Duration(rapid.IntRange(1, 5000).Draw(t, "visit")) * time.Microsecond
+		share := rapid.Float64Range(0.05, 0.75).Draw(t, "share")
+		message := time.Duration(rapid.IntRange(100, 5000).Draw(t, "message")) * time.Microsecond
+		visit := time.Duration(rapid.IntRange(100, 5000).Draw(t, "visit")) * time.Microsecond
 		var credit, messages, visits time.Duration
-		for range 400 {
+		for range 200 {
 			b := Budget{MaxBytes: 1, Max: 100 * ms, Share: share, Credit: credit}
 			m, v := message, time.Duration(0)
 			for b.MoreMessages(m, 0, 0) {
