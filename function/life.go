@@ -2,111 +2,96 @@ package function
 
 import (
 	"fmt"
-	"math"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/rondo-flow/rondo/flow"
 	"github.com/rondo-flow/rondo/schema"
 )
 
-// life is the state: what is known of a key since its first message, or the
-// first one after an eviction.
+// life is the state of rollup: what is known of a key since its first message,
+// or the first one after an eviction.
 type life struct {
-	// Latest is the largest event timestamp.
-	Latest flow.Time `cbor:"latest"`
-	// Of and Values are the aggregates and what they are.
-	Of     string `cbor:"of"`
-	Values []any  `cbor:"values"`
+	latest flow.Time  // the largest event timestamp
+	values schema.Row // by aggregate
 }
 
-// load fills r.values with the aggregates of a key, or with those of no messages
-// if it has none.
-func (r *rollup) load(h flow.Handle[life]) (latest flow.Time, known bool, err error) {
-	l, known, err := h.Get()
+// birth is the life before its first message.
+func birth(aggregates []aggregate) life {
+	l := life{latest: flow.NoTimestamp, values: make(schema.Row, len(aggregates))}
+	for i, a := range aggregates {
+		if a.op.counts {
+			l.values[i] = schema.Int64(0)
+		}
+	}
+	return l
+}
+
+// lifeCodec writes lives as CBOR, for people and tools that look into a store:
+// {"latest": 978310020000000000, "count": 3, "sum(delay)": 8}. It is written by
+// hand since a codec that learns the form of a value by reflection is most of
+// the cost of a message.
+type lifeCodec struct {
+	aggregates []aggregate
+	head       []byte   // the beginning of the map, and the name of latest
+	names      [][]byte // the name of each aggregate
+}
+
+var _ flow.Codec[life] = (*lifeCodec)(nil)
+
+// newLifeCodec returns the codec. That the texts of aggregates are the names in
+// the map is what tells values of former aggregates from those of the present.
+func newLifeCodec(aggregates []aggregate) *lifeCodec {
+	c := &lifeCodec{aggregates: aggregates}
+	c.head = appendText(appendHead(nil, majorMap, uint64(1+len(aggregates))), "latest")
+	for _, a := range aggregates {
+		c.names = append(c.names, appendText(nil, a.text))
+	}
+	return c
+}
+
+// Encode returns the state of a key.
+func (c *lifeCodec) Encode(l life) ([]byte, error) {
+	b := append(make([]byte, 0, len(c.head)+32*(1+len(l.values))), c.head...)
+	b = appendItem(b, schema.Int64(int64(l.latest)))
+	for i, v := range l.values {
+		b = appendItem(append(b, c.names[i]...), v)
+	}
+	return b, nil
+}
+
+// Decode reads the state of a key.
+func (c *lifeCodec) Decode(b []byte) (life, error) {
+	r := items{rest: b}
+	if !r.skip(c.head) {
+		return life{}, c.explain(b)
+	}
+	l := life{latest: flow.Time(r.item(schema.KindInt64).AsInt64()), values: make(schema.Row, len(c.aggregates))}
+	for i, name := range c.names {
+		if !r.skip(name) {
+			return life{}, c.explain(b)
+		}
+		l.values[i] = r.item(c.aggregates[i].kind)
+	}
+	if r.failed || len(r.rest) > 0 {
+		return life{}, c.explain(b)
+	}
+	return l, nil
+}
+
+// explain says why a state cannot be read: mostly because the aggregates were
+// changed since.
+func (c *lifeCodec) explain(b []byte) error {
+	stored, err := flow.CBOR[map[string]any]().Decode(b)
 	if err != nil {
-		return 0, false, err
+		return fmt.Errorf("%x is no state of rollup: %w", b, err)
 	}
-	if !known {
-		r.reset()
-		return 0, false, nil
+	delete(stored, "latest")
+	var now []string
+	for _, a := range c.aggregates {
+		now = append(now, a.text)
 	}
-	if l.Of != r.of || len(l.Values) != len(r.aggregates) {
-		return 0, false, fmt.Errorf("the stored aggregates are %q, those of the spec are %q: go back to the former ones, or start over with an empty data folder", l.Of, r.of)
-	}
-	for i, v := range l.Values {
-		if r.values[i], err = valueOf(r.aggregates[i].kind, v); err != nil {
-			return 0, false, fmt.Errorf("the stored aggregate %s: %w", r.aggregates[i].text, err)
-		}
-	}
-	return l.Latest, true, nil
-}
-
-func (r *rollup) reset() {
-	for i := range r.values {
-		r.values[i] = schema.Null()
-		if r.aggregates[i].op.counts {
-			r.values[i] = schema.Int64(0)
-		}
-	}
-}
-
-func (r *rollup) save(h flow.Handle[life], latest flow.Time) error {
-	l := life{Latest: latest, Of: r.of, Values: make([]any, len(r.values))}
-	for i, v := range r.values {
-		l.Values[i] = stored(v)
-	}
-	return h.Set(l)
-}
-
-// stored returns a value as a Go value, which CBOR writes as what it is.
-func stored(v schema.Value) any {
-	switch v.Kind() {
-	case schema.KindInt64:
-		return v.AsInt64()
-	case schema.KindUint64:
-		return v.AsUint64()
-	case schema.KindDouble:
-		return v.AsDouble()
-	case schema.KindBoolean:
-		return v.AsBoolean()
-	case schema.KindString, schema.KindAny:
-		return v.AsString()
-	default:
-		return nil
-	}
-}
-
-// valueOf is the reverse of stored. CBOR has one kind of integer, which comes
-// back as uint64 unless it is negative.
-func valueOf(kind schema.Kind, v any) (schema.Value, error) {
-	switch v := v.(type) {
-	case nil:
-		return schema.Null(), nil
-	case uint64:
-		if kind == schema.KindUint64 {
-			return schema.Uint64(v), nil
-		}
-		if kind == schema.KindInt64 && v <= math.MaxInt64 {
-			return schema.Int64(int64(v)), nil
-		}
-	case int64:
-		if kind == schema.KindInt64 {
-			return schema.Int64(v), nil
-		}
-	case float64:
-		if kind == schema.KindDouble {
-			return schema.Double(v), nil
-		}
-	case bool:
-		if kind == schema.KindBoolean {
-			return schema.Boolean(v), nil
-		}
-	case string:
-		if kind == schema.KindString {
-			return schema.String(v), nil
-		}
-		if kind == schema.KindAny {
-			return schema.Any(v), nil
-		}
-	}
-	return schema.Value{}, fmt.Errorf("%v (%T) is no %s", v, v, kind)
+	return fmt.Errorf("it has the aggregates %s, and the spec has %s: go back to the former ones, or start over with an empty data folder",
+		strings.Join(slices.Sorted(maps.Keys(stored)), ", "), strings.Join(now, ", "))
 }

@@ -17,8 +17,6 @@ type rollup struct {
 	emit       *target
 	evict      *eviction
 	states     *flow.State[life]
-	of         string // what the aggregates are, as stored with each state
-	values     schema.Row
 }
 
 // aggregate is one value that is kept. Several output columns may show it.
@@ -55,13 +53,16 @@ func (r *rollup) OnMessage(_ context.Context, rt flow.Runtime, msg flow.Message,
 	if err != nil {
 		return err
 	}
-	latest, known, err := r.load(h)
+	l, known, err := h.Get()
 	if err != nil {
 		return err
 	}
-	newest := !known || msg.EventTimestamp >= latest
+	if !known {
+		l = birth(r.aggregates)
+	}
+	newest := msg.EventTimestamp >= l.latest
 	if newest {
-		latest = msg.EventTimestamp
+		l.latest = msg.EventTimestamp
 	}
 	row := msg.Payload.Row()
 	for i := range r.aggregates {
@@ -69,11 +70,11 @@ func (r *rollup) OnMessage(_ context.Context, rt flow.Runtime, msg flow.Message,
 		if c := in.columns[i]; c >= 0 {
 			v = row[c]
 		}
-		if r.values[i], err = r.aggregates[i].op.add(r.values[i], v, newest); err != nil {
+		if l.values[i], err = r.aggregates[i].op.add(l.values[i], v, newest); err != nil {
 			return fmt.Errorf("rollup of key %s: %s: %w", msg.Key, r.aggregates[i].text, err)
 		}
 	}
-	return r.save(h, latest)
+	return h.Set(l)
 }
 
 func (r *rollup) input(stream string) *input {
@@ -94,14 +95,14 @@ func (r *rollup) OnVisit(_ context.Context, rt flow.Runtime, visit flow.Visit, o
 	if err != nil {
 		return err
 	}
-	latest, known, err := r.load(h)
+	l, known, err := h.Get()
 	if err != nil || !known {
 		return err
 	}
-	if !r.idle(rt, latest) {
-		return r.emit.add(visit, r.values, out)
+	if !r.idle(rt, l.latest) {
+		return r.emit.add(visit, l.values, out)
 	}
-	if err := r.evict.emit.add(visit, r.values, out); err != nil {
+	if err := r.evict.emit.add(visit, l.values, out); err != nil {
 		return err
 	}
 	rt.Count("evictions", 1)

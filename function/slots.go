@@ -30,7 +30,6 @@ func (s *rollupSetup) aggregates(params map[string]aggregateParameters) {
 	}
 	r := s.result
 	sorted := slices.Sorted(maps.Keys(texts))
-	r.of = strings.Join(sorted, ", ")
 	for _, stream := range s.streams {
 		r.inputs = append(r.inputs, input{stream: stream})
 	}
@@ -43,8 +42,7 @@ func (s *rollupSetup) aggregates(params map[string]aggregateParameters) {
 	for name, text := range of {
 		s.slots[name], _ = slices.BinarySearch(sorted, text)
 	}
-	r.values = make(schema.Row, len(sorted))
-	r.states = flow.NewState("/rollup", flow.CBOR[life]())
+	r.states = flow.NewState[life]("/rollup", newLifeCodec(r.aggregates))
 }
 
 // aggregate checks one aggregate and returns it with its column in each input.
