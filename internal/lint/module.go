@@ -34,7 +34,7 @@ var homes = []home{
 
 // testPackages are packages whose work is testing; they may import what tests
 // may.
-var testPackages = []string{"flowtest", "store/storetest"}
+var testPackages = []string{"flowtest", "store/storetest", "connector/connectortest"}
 
 // checkModules keeps each outside module, and package testing, where it
 // belongs.
