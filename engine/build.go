@@ -39,7 +39,7 @@ func (b *builder) problem(path string, err error) {
 }
 
 func (b *builder) computation(ctx context.Context, c *spec.Computation) {
-	path := "/spec/computations/" + c.ID
+	path := "spec.computations." + c.ID
 	n := &node{id: c.ID, dynamic: b.o.Spec.Dynamic.Computation(c.ID)}
 	if c.GroupBy.Len() > 0 {
 		n.key = c.GroupBy
@@ -55,11 +55,11 @@ func (b *builder) computation(ctx context.Context, c *spec.Computation) {
 		n.kind = store.SourcePartition
 		b.source(ctx, n, c, path)
 	default:
-		b.problem(path+"/computation_class_name", fmt.Errorf("%s cannot be run yet: this version runs transform and source_passthrough", c.ClassName))
+		b.problem(path+".computation_class_name", fmt.Errorf("%s cannot be run yet: this version runs transform and source_passthrough", c.ClassName))
 	}
 	b.plan.nodes = append(b.plan.nodes, n)
 	for _, id := range c.SinkIDs() {
-		b.sink(n, c.Sinks[id], path+"/sinks/"+id)
+		b.sink(n, c.Sinks[id], path+".sinks."+id)
 	}
 }
 
@@ -76,7 +76,7 @@ func (b *builder) outputs(n *node, c *spec.Computation) {
 		n.outputs = append(n.outputs, partition.Output{Stream: id, Parents: c.Dependencies[id]})
 		n.schemas = append(n.schemas, s)
 		assign, err := newAssigner(c.Watermark.Assigner, s)
-		b.problem("/spec/computations/"+c.ID+"/watermark_strategy/event_timestamp_assigner, for stream "+id, err)
+		b.problem("spec.computations."+c.ID+".watermark_strategy.event_timestamp_assigner, for stream "+id, err)
 		n.assigners = append(n.assigners, assign)
 	}
 }
@@ -97,12 +97,12 @@ func (b *builder) visitors(n *node, c *spec.Computation) {
 func (b *builder) function(n *node, c *spec.Computation, path string) {
 	var known bool
 	if n.factory, known = b.o.Functions.Lookup(c.ProcessingFunction); !known {
-		b.problem(path+"/processing_function", fmt.Errorf("no function %q: known are %s", c.ProcessingFunction, strings.Join(b.o.Functions.Names(), ", ")))
+		b.problem(path+".processing_function", fmt.Errorf("no function %q: known are %s", c.ProcessingFunction, strings.Join(b.o.Functions.Names(), ", ")))
 		return
 	}
 	n.setup = flow.Setup{
 		Computation: c.ID,
-		Parameters:  flow.NewParameters(c.FunctionParameters, path+"/processing_function_parameters"),
+		Parameters:  flow.NewParameters(c.FunctionParameters, path+".processing_function_parameters"),
 		Inputs:      b.schemas(c.Inputs), Outputs: b.schemas(c.Outputs), Key: n.key,
 	}
 	f, err := n.factory(n.setup)
@@ -141,10 +141,10 @@ func (b *builder) source(ctx context.Context, n *node, c *spec.Computation, path
 	}
 	id := c.SourceIDs()[0]
 	src := c.Sources[id]
-	path += "/source_streams/" + id
+	path += ".source_streams." + id
 	factory, known := b.o.Connectors.Source(src.ClassName)
 	if !known {
-		b.problem(path+"/source_class_name", fmt.Errorf("no source %q: known are %s", src.ClassName, strings.Join(b.o.Connectors.SourceClasses(), ", ")))
+		b.problem(path+".source_class_name", fmt.Errorf("no source %q: known are %s", src.ClassName, strings.Join(b.o.Connectors.SourceClasses(), ", ")))
 		return
 	}
 	n.sourceStream = id
@@ -166,7 +166,7 @@ func (b *builder) sink(owner *node, s *spec.Sink, path string) {
 	b.inputs(n, s.Inputs)
 	factory, known := b.o.Connectors.Sink(s.ClassName)
 	if !known {
-		b.problem(path+"/sink_class_name", fmt.Errorf("no sink %q: known are %s", s.ClassName, strings.Join(b.o.Connectors.SinkClasses(), ", ")))
+		b.problem(path+".sink_class_name", fmt.Errorf("no sink %q: known are %s", s.ClassName, strings.Join(b.o.Connectors.SinkClasses(), ", ")))
 		return
 	}
 	var err error
@@ -178,7 +178,7 @@ func (b *builder) sink(owner *node, s *spec.Sink, path string) {
 func (b *builder) setup(computation, name string, params *yson.Node, path string, s *schema.Schema, streams flow.Streams) connector.Setup {
 	return connector.Setup{
 		Computation: computation, Name: name,
-		Parameters: flow.NewParameters(params, path+"/parameters"),
+		Parameters: flow.NewParameters(params, path+".parameters"),
 		Schema:     s, Streams: streams,
 		SpecDir: b.o.SpecDir, DataDir: b.o.DataDir,
 	}

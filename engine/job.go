@@ -146,7 +146,6 @@ func (j *job) run(ctx context.Context) (outcome, error) {
 		}
 		r := j.machine.Ready(now)
 		if r.Finished {
-			j.publish(now, true)
 			return completed, nil
 		}
 		if j.env.pausing.Load() {

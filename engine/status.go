@@ -11,19 +11,19 @@ import (
 // publishEvery is how often a job shows its state while it works.
 const publishEvery = 100 * time.Millisecond
 
-// publish shows the job's state. A good epoch clears the error of a former job
-// (D-24).
-func (j *job) publish(now visit.Instant, always bool) {
-	if !always && j.reported != 0 && now.Mono-j.reported < publishEvery {
+// publish shows the job's state, at once or when it is time. A good epoch clears
+// the error of a former job (D-24).
+func (j *job) publish(now visit.Instant, atOnce bool) {
+	if !atOnce && j.reported != 0 && now.Mono-j.reported < publishEvery {
 		return
 	}
 	j.reported = now.Mono
 	status := j.machine.Status(now)
 	j.board.update(func(s *PartitionStatus) {
-		if status.Totals.Epochs > s.Totals.Epochs {
+		before := s.progress()
+		if s.Status = status; s.progress() > before {
 			s.Error = ""
 		}
-		s.Status = status
 	})
 }
 

@@ -22,11 +22,11 @@ func (e *environment) supervise(ctx context.Context, n *node, id store.Partition
 	b := e.boards[id]
 	backoff := firstBackoff
 	for {
-		before := b.read(0).Totals.Epochs
+		was := b.read(0)
 		ended, err := e.runJob(ctx, n, b, id)
 		switch {
 		case err == nil:
-			b.update(func(s *PartitionStatus) { s.Phase = ended.phase() })
+			b.update(func(s *PartitionStatus) { s.Phase, s.Error = ended.phase(), "" })
 			e.quiesce()
 			return nil
 		case ctx.Err() != nil:
@@ -35,7 +35,7 @@ func (e *environment) supervise(ctx context.Context, n *node, id store.Partition
 			b.update(func(s *PartitionStatus) { s.Error = err.Error() })
 			return fmt.Errorf("computation %s, partition %d: %w", n.id, id, err)
 		}
-		if b.read(0).Totals.Epochs > before {
+		if is := b.read(0); is.progress() > was.progress() {
 			backoff = firstBackoff
 		}
 		b.update(func(s *PartitionStatus) { s.Phase, s.Error, s.Restarts = BackedOff, err.Error(), s.Restarts+1 })
@@ -76,6 +76,7 @@ func (e *environment) runJob(ctx context.Context, n *node, b *board, id store.Pa
 	b.status.Phase = Working
 	b.mu.Unlock()
 	ended, err := j.run(ctx)
+	j.publish(e.clock.now(), true)
 	return ended, errors.Join(err, j.close())
 }
 
