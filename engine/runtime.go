@@ -127,6 +127,9 @@ func (r *callRuntime) Add(m flow.OutputMessage) error {
 		return r.fail(fmt.Errorf("output stream %s does not depend on %s, which this was emitted from: add \"%s\" = [%s] to streams_dependency of %s",
 			m.StreamID, r.stream, m.StreamID, strings.Join(append(slices.Clone(parents), r.stream), "; "), r.node.id))
 	}
+	if err := r.router.streams[i].schema.Check(m.Payload.Row()); err != nil {
+		return r.fail(fmt.Errorf("stream %s: %w", m.StreamID, err))
+	}
 	event := m.EventTimestamp
 	if event == flow.NoTimestamp {
 		event = r.event

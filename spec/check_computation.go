@@ -48,21 +48,24 @@ func rolesOf(comp *Computation) []role {
 }
 
 // checkRoles checks that an id has one role in the computation, and that
-// inputs and outputs, and they alone, are declared in spec.streams.
+// inputs and outputs, and they alone, are declared in spec.streams. A
+// computation may read its own output: then the graph tells whether it can
+// (KV-44).
 func (c *checker) checkRoles(at place, comp *Computation) {
 	streams := c.spec.Pipeline.Streams
-	used := map[string]string{}
+	used := map[string]role{}
 	for _, r := range rolesOf(comp) {
 		for _, id := range r.ids {
 			where := at.key(r.field).item(id)
 			if !r.declared {
 				where = at.keys(r.field, id)
 			}
-			if first, twice := used[id]; twice {
-				c.add(where, "%s is both an %s and a %s of this computation: rename one", id, first, r.what)
+			first, twice := used[id]
+			if twice && first.field != r.field && !(first.declared && r.declared) {
+				c.add(where, "%s names a stream of %s and one of %s: rename one", id, first.field, r.field)
 				continue
 			}
-			used[id] = r.what
+			used[id] = r
 			switch _, declared := streams[id]; {
 			case id == "":
 				c.add(where, "a stream needs a name")

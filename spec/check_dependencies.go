@@ -7,11 +7,11 @@ func (c *checker) checkDependencies(at place, comp *Computation) {
 	where := at.key("streams_dependency")
 	for _, child := range sorted(comp.Dependencies) {
 		entry := where.key(child)
-		switch {
-		case slices.Contains(upstreamsOf(comp), child):
+		switch isChild := slices.Contains(childrenOf(comp), child); {
+		case !isChild && slices.Contains(upstreamsOf(comp), child):
 			c.add(entry, "%s is an input or source, which has no parents here: remove the entry", child)
 			continue
-		case !slices.Contains(childrenOf(comp), child):
+		case !isChild:
 			c.add(entry, "%s is no output, timer or visit stream of %s: %s", child, comp.ID, unknown(child, childrenOf(comp)))
 			continue
 		}

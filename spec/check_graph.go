@@ -17,11 +17,14 @@ func graphOf(p *Pipeline) *graph {
 	for _, id := range p.ComputationIDs() {
 		comp := p.Computations[id]
 		for _, child := range sorted(comp.Dependencies) {
+			if !slices.Contains(childrenOf(comp), child) {
+				continue // judged by checkDependencies
+			}
 			to := globalName(comp, child)
 			g.writer[to] = comp
 			for _, parent := range comp.Dependencies[child] {
 				selfTimer := parent == child && comp.TimerStreams[child] != nil
-				if !selfTimer { // judged by checkDependencies
+				if !selfTimer { // so is this
 					from := globalName(comp, parent)
 					g.children[from] = append(g.children[from], to)
 				}

@@ -55,7 +55,15 @@ func (c *checker) check() {
 	c.checkProducers()
 	c.checkCycles()
 	c.checkDynamic()
-	c.checkAvailable()
+}
+
+// result returns the specification, or its problems in the order of the text.
+func (c *checker) result() (*Spec, error) {
+	if len(c.problems) > 0 {
+		c.problems.Sort()
+		return nil, c.problems
+	}
+	return c.spec, nil
 }
 
 // sorted returns the keys of a map in order.

@@ -9,8 +9,8 @@ import (
 // DynamicVisitStream holds the parameters of a visit stream that may change
 // while it runs (key-visitor rules, section 1).
 type DynamicVisitStream struct {
-	Period          time.Duration `yson:"period" range:">0"`             // target length of one pass
-	FinalPassPeriod time.Duration `yson:"final_pass_period" range:">=0"` // pace once the upstreams completed (KV-34); 0 = as fast as it may
+	Period          time.Duration `yson:"period" range:">0,<=36500d"`             // target length of one pass
+	FinalPassPeriod time.Duration `yson:"final_pass_period" range:">=0,<=36500d"` // pace once the upstreams completed (KV-34); 0 = as fast as it may
 
 	// MaxVisitsPerSecond limits the keys examined by the whole stream; nil = no
 	// limit.
@@ -22,12 +22,12 @@ type DynamicVisitStream struct {
 
 	// BackgroundFillPeriod is the idle tick of the fill loop. If not given it is
 	// 500 ms, or a fortieth of Period if that is less.
-	BackgroundFillPeriod time.Duration `yson:"background_fill_period" range:">0"`
+	BackgroundFillPeriod time.Duration `yson:"background_fill_period" range:">0,<=36500d"`
 
 	Finite        bool `yson:"finite"`          // follow the upstreams to completion
 	FullFinalPass bool `yson:"full_final_pass"` // the final pass begins after the upstreams completed
 
-	CatchupLagThreshold      time.Duration `yson:"catchup_lag_threshold" range:">=0"`
+	CatchupLagThreshold      time.Duration `yson:"catchup_lag_threshold" range:">=0,<=36500d"`
 	CatchupSpeedupMultiplier float64       `yson:"catchup_speedup_multiplier" range:">1"`
 
 	// VisitShare is the share of processing time that visits get while messages

@@ -57,6 +57,14 @@ func Stored(name, path, staticText, dynamicText string) (*Spec, error) {
 // FromNode validates the tree of a specification file. path gives the default
 // name and the folder of relative paths.
 func FromNode(path string, root *yson.Node) (*Spec, error) {
+	c := newChecker(path, root)
+	c.check()
+	c.checkAvailable()
+	return c.result()
+}
+
+// newChecker decodes the tree and fills in what is implied.
+func newChecker(path string, root *yson.Node) *checker {
 	var f file
 	decoder := yson.Decoder{Types: map[reflect.Type]yson.TypeDecoder{
 		reflect.TypeFor[*schema.Schema](): decodeSchema,
@@ -77,12 +85,7 @@ func FromNode(path string, root *yson.Node) (*Spec, error) {
 	}
 	c := &checker{spec: s, problems: decoder.Problems, root: place{node: root}}
 	c.complete()
-	c.check()
-	if len(c.problems) > 0 {
-		c.problems.Sort()
-		return nil, c.problems
-	}
-	return s, nil
+	return c
 }
 
 func orEmpty(n *yson.Node) *yson.Node {
@@ -175,15 +178,20 @@ func (c *checker) completeComputation(id string, comp *Computation) {
 		}
 	}
 	c.nameParts(comp)
-	slices.Sort(comp.Inputs)
-	slices.Sort(comp.Outputs)
+	comp.Inputs, comp.Outputs = distinct(comp.Inputs), distinct(comp.Outputs)
 	c.completeClassParameters(at, comp)
 	completeDependencies(comp)
 	for id, s := range comp.VisitStreams {
-		if at.keys("key_visitor_streams", id).raw("upstream_streams") == nil {
+		if !at.keys("key_visitor_streams", id).raw("upstream_streams").IsSet() {
 			s.Upstream = upstreamsOf(comp)
 		}
 	}
+}
+
+// distinct sorts ids; those listed twice are reported by the decoder.
+func distinct(ids []string) []string {
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
 // nameParts tells each part its id.
@@ -199,7 +207,7 @@ func (c *checker) nameParts(comp *Computation) {
 	}
 	for id, s := range comp.Sinks {
 		s.ID = id
-		slices.Sort(s.Inputs)
+		s.Inputs = distinct(s.Inputs)
 	}
 	for id, m := range comp.ExternalManagers {
 		m.ID = id

@@ -13,33 +13,38 @@ func (c *checker) checkAvailable() {
 }
 
 func (c *checker) checkComputationAvailable(at place, comp *Computation) {
-	watermark := at.key("watermark_strategy")
-	c.unavailable(watermark.key("watermark_generator"), comp.Watermark.Generator.IsSet())
-	c.unavailable(watermark.key("watermark_alignment"), comp.Watermark.Alignment.IsSet())
+	watermark, source := at.key("watermark_strategy"), comp.Class.IsSource()
+	c.unavailable(watermark.key("watermark_generator"), source && comp.Watermark.Generator.IsSet())
+	c.unavailable(watermark.key("watermark_alignment"), source && comp.Watermark.Alignment.IsSet())
 	c.unavailable(watermark.key("watermark_percentile"), comp.Watermark.Percentile.IsSet())
-	c.unavailable(at.key("external_state_managers"), len(comp.ExternalManagers) > 0)
+	c.unavailable(at.key("timer_streams"), comp.Class.HasKeyedState() && len(comp.TimerStreams) > 0)
+	c.unavailable(at.key("external_state_managers"), !source && len(comp.ExternalManagers) > 0)
 	c.unavailable(at.key("external_state_joiners"), len(comp.ExternalJoiners) > 0)
 	c.unavailable(at.key("state_joiners"), len(comp.StateJoiners) > 0)
 	c.unavailable(at.key("required_resource_ids"), len(comp.RequiredResources) > 0)
-	if comp.Class.IsCompanion() {
-		c.add(at.key("computation_class_name"), "the class %s is not available in this version", comp.Class)
-	}
 }
 
 func (c *checker) checkDynamicAvailable(at place, d *DynamicComputation) {
+	c.unavailable(at.key("draining"), d.Draining)
 	c.unavailable(at.key("skip_if_expression"), d.SkipIfExpression != "")
-	c.noDeadLetters(at.key("on_message_error"), d.OnMessageError)
-	c.noDeadLetters(at.key("on_timer_error"), d.OnTimerError)
+	c.unavailable(at.key("processing_function_parameters"), d.FunctionParameters.IsSet())
+	c.failOnly(at.key("on_message_error"), d.OnMessageError)
+	c.failOnly(at.key("on_timer_error"), d.OnTimerError)
 	for _, id := range sorted(d.VisitStreams) {
-		if d.VisitStreams[id].OnVisitError == "skip" {
-			c.add(at.keys("key_visitor_streams", id, "on_visit_error"), "skip is not available in this version: use fail")
-		}
+		c.failOnly(at.keys("key_visitor_streams", id, "on_visit_error"), d.VisitStreams[id].OnVisitError)
+	}
+	for _, id := range sorted(d.Sources) {
+		c.unavailable(at.keys("source_streams", id, "parameters"), d.Sources[id].Parameters.IsSet())
+	}
+	for _, id := range sorted(d.Sinks) {
+		c.unavailable(at.keys("sinks", id, "parameters"), d.Sinks[id].Parameters.IsSet())
 	}
 }
 
-func (c *checker) noDeadLetters(at place, value string) {
-	if value == "dead_letter" {
-		c.add(at, "dead_letter is not available in this version: use fail or skip")
+// failOnly allows the policy fail of those that the field's tag lists.
+func (c *checker) failOnly(at place, policy string) {
+	if policy == "skip" || policy == "dead_letter" {
+		c.add(at, "%s is not available in this version: use fail", policy)
 	}
 }
 

@@ -49,7 +49,7 @@ const (
 var opNames = [opKinds]string{"tick", "step wall", "list", "read", "answer", "cut short", "fail", "open", "write",
 	"take", "commit", "crash", "lost outcome", "signal", "params", "drain", "repartition"}
 
-var opWeights = [opKinds]int{14, 1, 16, 8, 16, 4, 1, 8, 16, 14, 10, 2, 1, 1, 2, 1, 1}
+var opWeights = [opKinds]int{14, 1, 18, 8, 16, 4, 1, 10, 16, 14, 12, 2, 1, 3, 2, 1, 1}
 
 // history draws the steps of a seed.
 func history(seed uint64) []op {

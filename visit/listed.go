@@ -122,7 +122,7 @@ func (v *Visitor) enqueue(now Instant, f *flight, c *chunk) {
 	if len(c.entries) == 0 {
 		return
 	}
-	c.event = max(now.Wall-int64(lag), v.pass.watermark)
+	c.event = now.Wall - int64(lag)
 	for i := range c.entries {
 		c.entries[i].stale = f.overflow
 	}

@@ -7,7 +7,7 @@ import (
 
 // inherit makes the twin's record of a partition from those it replaces.
 func (p *owner) inherit(former []*owner) {
-	p.durable = passInfo{visited: map[Key]int{}, begin: 1 << 30}
+	p.durable = passInfo{visited: map[Key]int{}, begin: 1 << 30, final: true}
 	p.announced = 1<<63 - 1
 	for _, old := range former {
 		if old.rng.Intersect(p.rng).Empty() {
@@ -15,7 +15,11 @@ func (p *owner) inherit(former []*owner) {
 		}
 		p.durable.pass = max(p.durable.pass, old.durable.pass)
 		p.durable.begin = min(p.durable.begin, old.durable.begin)
+		p.durable.final = p.durable.final && old.durable.final
 		p.announced = min(p.announced, old.announced)
+		if p.rng.Lower.Compare(old.rng.Lower) <= 0 {
+			p.durable.count += old.durable.count
+		}
 		for k, at := range old.durable.visited {
 			if p.rng.Contains(k) {
 				p.durable.visited[k] = at
@@ -65,6 +69,8 @@ func (w *world) persistVisits(p *owner) {
 	if rec.pass != p.durable.pass {
 		p.durable = passInfo{pass: rec.pass, begin: p.memory.begin, visited: map[Key]int{}}
 	}
+	p.durable.final = p.v.Final()
+	p.durable.count += uint64(len(p.epoch.visits))
 	for _, v := range p.epoch.visits {
 		w.tally.Visits++
 		if v.Pass != rec.pass {
@@ -102,25 +108,25 @@ func (w *world) observe() {
 func (w *world) checkSummary(p *owner, s Summary) {
 	w.tally.Passes++
 	p.summarised = s.Pass
-	if s.Seen != s.Delivered+s.Failed+s.Gone {
-		w.fail("%s: the counters do not add up", s)
+	pass := p.known(s.Pass)
+	if s.Seen != s.Delivered+s.Failed+s.Gone || s.Seen != pass.count {
+		w.fail("%s: the counters do not add up to %d visits", s, pass.count)
 	}
-	begin, visited := p.known(s.Pass)
 	for _, k := range w.keys {
 		since, present := w.since[k]
-		if _, ok := visited[k]; present && since < begin && p.rng.Contains(k) && !ok {
-			w.fail("pass %d of %s is complete since step %d without a visit of %s, which is there since step %d", s.Pass, p.rng, begin, k, since)
+		if _, ok := pass.visited[k]; present && since < pass.begin && p.rng.Contains(k) && !ok {
+			w.fail("pass %d of %s, begun at step %d, is complete without a visit of %s, which is there since step %d", s.Pass, p.rng, pass.begin, k, since)
 		}
 	}
 }
 
 // known returns what the twin knows of a pass: of the stored one, or of one that
 // has nothing stored yet.
-func (p *owner) known(pass uint64) (begin int, visited map[Key]int) {
+func (p *owner) known(pass uint64) passInfo {
 	if p.durable.pass == pass {
-		return p.durable.begin, p.durable.visited
+		return p.durable
 	}
-	return p.memory.begin, nil
+	return p.memory
 }
 
 // checkEmpty checks the end: every key was visited in the final pass, which, if
@@ -130,11 +136,11 @@ func (w *world) checkEmpty(p *owner) {
 	if w.signalled == 0 {
 		w.fail("%s is empty without a signal", p.rng)
 	}
-	begin, steps := p.known(p.v.pass.pass)
+	pass := p.known(p.v.pass.pass)
 	for _, k := range w.keys {
 		since, present := w.since[k]
-		at, visited := steps[k]
-		if present && p.rng.Contains(k) && !visited && (!w.waived || since < begin) {
+		at, visited := pass.visited[k]
+		if present && p.rng.Contains(k) && !visited && (!w.waived || since < pass.begin) {
 			w.fail("%s is empty without a final visit of %s", p.rng, k)
 		}
 		if visited && !w.waived && at < w.signalled {
@@ -151,8 +157,11 @@ func (w *world) quiesce() {
 	w.drain(false)
 	target := w.tally.Passes + 2*len(w.parts)
 	w.flights = slices.DeleteFunc(w.flights, func(f *answerUnderWay) bool { return w.heir(f.part) != f.part })
-	for range 2000 {
+	for i := range 2000 {
 		w.step++
+		if i == 10 || i == 40 {
+			w.restartAll(1 + i%4)
+		}
 		for _, p := range w.parts {
 			w.commit(p, false)
 			w.observe()
@@ -175,6 +184,14 @@ func (w *world) quiesce() {
 		}
 	}
 	w.fail("nothing ends: %s", w.parts[0].v.Status(w.now))
+}
+
+// restartAll crashes all partitions and changes the bucket count.
+func (w *world) restartAll(buckets int) {
+	w.buckets = buckets
+	for _, p := range w.parts {
+		w.restart(p)
+	}
 }
 
 // ended says whether every partition is empty.

@@ -54,6 +54,8 @@ type passInfo struct {
 	pass    uint64
 	begin   int         // step
 	visited map[Key]int // key to step
+	final   bool
+	count   uint64 // visits of epochs, as the counters of the pass have them
 }
 
 // openEpoch is what an epoch will make durable.
@@ -140,6 +142,9 @@ func (w *world) restart(p *owner) {
 	}, w.params, p.st, w.now)
 	if len(p.v.Warnings()) > 0 {
 		w.fail("warnings: %v", p.v.Warnings())
+	}
+	if p.durable.final && p.v.pass.pass == p.durable.pass && !p.v.Final() {
+		w.fail("the final mark of %s is lost", p.rng)
 	}
 	p.summarised = max(p.durable.pass, 1) - 1
 	p.memory = p.durable

@@ -19,7 +19,8 @@ type Options struct {
 	// store stopped. The default discards.
 	Logger *slog.Logger
 	// MemTableBytes is the size of the table in memory that collects writes
-	// before they go to a file, 64 MiB; up to four of them may exist.
+	// before they go to a file, 32 MiB; up to four of them may exist. Larger
+	// ones write less to disk, and cost more time at every access.
 	MemTableBytes uint64
 	// NoSync lets commits return before they are on disk. What was committed
 	// last may then be lost when the machine fails, so it is for measuring what
@@ -41,7 +42,7 @@ func (o Options) withDefaults() Options {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	if o.MemTableBytes == 0 {
-		o.MemTableBytes = 64 << 20
+		o.MemTableBytes = 32 << 20
 	}
 	return o
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -56,9 +57,21 @@ func lockFolder(dir string, on vfs.FS, started time.Time) (*pebble.Lock, error) 
 	return lock, nil
 }
 
-// lockError tells a folder in use from one that cannot be locked.
+// isHeld tells a lock that somebody has from one that cannot be had. The system
+// says EAGAIN or EACCES of the former, for other processes; a holder in this
+// process is told without an error number.
+func isHeld(err error) bool {
+	var path *fs.PathError // the lock's file could not be made
+	var number syscall.Errno
+	if errors.As(err, &path) {
+		return false
+	}
+	return !errors.As(err, &number) || number == syscall.EAGAIN || number == syscall.EACCES
+}
+
+// lockError names the holder of a folder in use.
 func lockError(dir string, on vfs.FS, err error) error {
-	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+	if !isHeld(err) {
 		return fmt.Errorf("%w: cannot lock data folder %s: %w", store.ErrUnavailable, dir, err)
 	}
 	who := "a process that has not given its name yet"
