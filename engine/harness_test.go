@@ -162,7 +162,7 @@ func (f *countFunction) OnVisit(_ context.Context, rt flow.Runtime, v flow.Visit
 	if err != nil {
 		return err
 	}
-	b, err := rt.Message("counts")
+	b, err := rt.MessageBuilder("counts")
 	if err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func (f *countFunction) OnVisit(_ context.Context, rt flow.Runtime, v flow.Visit
 	if err != nil {
 		return err
 	}
-	return out.Add(m)
+	return out.AddMessage(m)
 }
 
 // memorySource reads a rig's rows; offsets are row numbers.

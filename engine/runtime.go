@@ -99,7 +99,7 @@ func (r *callRuntime) Count(name string, n int64) {
 	r.counts[i].Value += n
 }
 
-func (r *callRuntime) Message(stream string) (*flow.MessageBuilder, error) {
+func (r *callRuntime) MessageBuilder(stream string) (*flow.MessageBuilder, error) {
 	i, err := r.output(stream)
 	if err != nil {
 		return nil, err
@@ -115,10 +115,10 @@ func (r *callRuntime) output(stream string) (int, error) {
 	return i, nil
 }
 
-// Add emits a message. An output that does not list the input's stream as a
+// AddMessage emits a message. An output that does not list the input's stream as a
 // parent is refused: its completion and watermark would not wait for what is
 // emitted (KV-41).
-func (r *callRuntime) Add(m flow.OutputMessage) error {
+func (r *callRuntime) AddMessage(m flow.OutputMessage) error {
 	i, err := r.output(m.StreamID)
 	if err != nil {
 		return err

@@ -37,7 +37,7 @@ func (c counter) OnVisit(_ context.Context, rt flow.Runtime, visit flow.Visit, o
 	if err != nil || !ok {
 		return err
 	}
-	b, err := rt.Message("counts")
+	b, err := rt.MessageBuilder("counts")
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (c counter) OnVisit(_ context.Context, rt flow.Runtime, visit flow.Visit, o
 	if err != nil {
 		return err
 	}
-	if err := out.Add(m); err != nil {
+	if err := out.AddMessage(m); err != nil {
 		return err
 	}
 	rt.Count("forgotten", 1)

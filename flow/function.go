@@ -49,14 +49,14 @@ type Runtime interface {
 	// Count adds n to a named counter of the job. Counts of a failed epoch do
 	// not count.
 	Count(name string, n int64)
-	// Message starts a message for an output stream.
-	Message(stream string) (*MessageBuilder, error)
+	// MessageBuilder starts a message for an output stream.
+	MessageBuilder(stream string) (*MessageBuilder, error)
 }
 
-// OutputCollector takes what a call emits. An error of Add also fails the
+// OutputCollector takes what a call emits. An error of AddMessage also fails the
 // epoch when the function ignores it.
 type OutputCollector interface {
-	// Add emits the message into its stream. It takes what it needs of the row,
+	// AddMessage emits the message into its stream. It takes what it needs of the row,
 	// which may be used for the next message.
-	Add(m OutputMessage) error
+	AddMessage(m OutputMessage) error
 }

@@ -64,7 +64,7 @@ func (p Payload) of(kind schema.Kind, column string) schema.Value {
 }
 
 // OutputMessage is a message on its way out: finished by MessageBuilder.Finish
-// and given to OutputCollector.Add.
+// and given to OutputCollector.AddMessage.
 type OutputMessage struct {
 	// StreamID is the output stream.
 	StreamID string

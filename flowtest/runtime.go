@@ -86,8 +86,8 @@ func (r *Runtime) Count(name string, n int64) { r.counts[name] += n }
 // Counted returns the value of a counter, the current epoch included.
 func (r *Runtime) Counted(name string) int64 { return r.total[name] + r.counts[name] }
 
-// Message starts a message for an output stream.
-func (r *Runtime) Message(stream string) (*flow.MessageBuilder, error) {
+// MessageBuilder starts a message for an output stream.
+func (r *Runtime) MessageBuilder(stream string) (*flow.MessageBuilder, error) {
 	s, ok := r.outputs[stream]
 	if !ok {
 		return nil, r.unknownStream(stream)
@@ -99,8 +99,8 @@ func (r *Runtime) unknownStream(stream string) error {
 	return fmt.Errorf("stream %q is no output: the outputs are %q", stream, slices.Sorted(maps.Keys(r.outputs)))
 }
 
-// Add keeps a copy of the message, which must fit the stream's schema.
-func (r *Runtime) Add(m flow.OutputMessage) error {
+// AddMessage keeps a copy of the message, which must fit the stream's schema.
+func (r *Runtime) AddMessage(m flow.OutputMessage) error {
 	s, ok := r.outputs[m.StreamID]
 	if !ok {
 		return r.unknownStream(m.StreamID)

@@ -42,7 +42,7 @@ func TestAFailedEpochTakesEverythingBack(t *testing.T) {
 	set(t, rt, "/a", msg.Key, "lost")
 	set(t, rt, "/b", msg.Key, "lost")
 	rt.Count("n", 10)
-	if err := rt.Add(flow.OutputMessage{StreamID: "out", Payload: msg.Payload}); err != nil {
+	if err := rt.AddMessage(flow.OutputMessage{StreamID: "out", Payload: msg.Payload}); err != nil {
 		t.Fatal(err)
 	}
 	if rt.Counted("n") != 11 || len(rt.Emitted()) != 1 {
@@ -97,7 +97,7 @@ func TestClearKeyRemovesStoredAndNewStatesOfThatKeyOnly(t *testing.T) {
 func TestOnlyWhatFitsAnOutputIsEmitted(t *testing.T) {
 	rt, msg := bench(t)
 	row := flowtest.Row(t, msg.Payload.Schema(), 1)
-	if err := rt.Add(flow.OutputMessage{StreamID: "out", Payload: flow.NewPayload(msg.Payload.Schema(), row)}); err != nil {
+	if err := rt.AddMessage(flow.OutputMessage{StreamID: "out", Payload: flow.NewPayload(msg.Payload.Schema(), row)}); err != nil {
 		t.Fatal(err)
 	}
 	row[0] = schema.Int64(2) // the collector has a copy
@@ -108,19 +108,19 @@ func TestOnlyWhatFitsAnOutputIsEmitted(t *testing.T) {
 		`stream "other" is no output: the outputs are ["out"]`: {StreamID: "other"},
 		`stream out: column n: `:                               {StreamID: "out", Payload: flow.NewPayload(msg.Payload.Schema(), make(schema.Row, 1))},
 	} {
-		if err := rt.Add(m); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if err := rt.AddMessage(m); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)
 		}
 	}
-	if _, err := rt.Message("other"); err == nil {
+	if _, err := rt.MessageBuilder("other"); err == nil {
 		t.Error("a message for a stream that is no output")
 	}
-	b, err := rt.Message("out")
+	b, err := rt.MessageBuilder("out")
 	if err != nil {
 		t.Fatal(err)
 	}
 	m, err := b.Set("n", 3).Finish()
-	if err := errors.Join(err, rt.Add(m)); err != nil || len(rt.Emitted()) != 2 {
+	if err := errors.Join(err, rt.AddMessage(m)); err != nil || len(rt.Emitted()) != 2 {
 		t.Errorf("emitted %v, error %v", rt.Emitted(), err)
 	}
 }

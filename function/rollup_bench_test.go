@@ -51,7 +51,7 @@ func BenchmarkOnMessage(b *testing.B) {
 // sink is a collector that throws away.
 type sink struct{}
 
-func (sink) Add(flow.OutputMessage) error { return nil }
+func (sink) AddMessage(flow.OutputMessage) error { return nil }
 
 // BenchmarkOnVisit is a visit that emits a snapshot.
 func BenchmarkOnVisit(b *testing.B) {

@@ -33,5 +33,5 @@ func (t *target) add(visit flow.Visit, aggregates schema.Row, out flow.OutputCol
 	if err := t.schema.Check(t.row); err != nil {
 		return fmt.Errorf("rollup of key %s: the record for stream %s: %w", visit.Key, t.stream, err)
 	}
-	return out.Add(flow.OutputMessage{StreamID: t.stream, EventTimestamp: flow.NoTimestamp, Payload: flow.NewPayload(t.schema, t.row)})
+	return out.AddMessage(flow.OutputMessage{StreamID: t.stream, EventTimestamp: flow.NoTimestamp, Payload: flow.NewPayload(t.schema, t.row)})
 }

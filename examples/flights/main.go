@@ -50,14 +50,14 @@ func (r routes) OnVisit(_ context.Context, rt flow.Runtime, v flow.Visit, out fl
 		state.Clear()
 		rt.Count("evictions", 1)
 	}
-	m, err := rt.Message(stream)
+	m, err := rt.MessageBuilder(stream)
 	if err := errors.Join(getErr, keyErr, err); err != nil {
 		return err // nothing of a failed call is kept
 	}
 	m.SetValue("origin", key[1]).SetValue("destination", key[2]).Set("flights", sum.Flights).Set("total_delay", sum.Delay)
 	m.Set("last_flight", sum.Last.Std().Format("2006/01/02 15:04")).Set("pass", v.Pass).Set("final", v.Final)
 	record, err := m.Finish()
-	return errors.Join(err, out.Add(record))
+	return errors.Join(err, out.AddMessage(record))
 }
 
 func must[T any](v T, err error) T {
