@@ -9,11 +9,13 @@
 //
 // Decisions where the rules leave a choice:
 //
-//   - Column types of time keep the units of the system we follow (see package
-//     schema), an assigner's integer formats are as they say.
-//   - A stream of spec.streams that nothing reads, a visit-only computation
-//     that will retire after one pass (KV-38), and a visitor that follows its
-//     own output (KV-44) are notes, not problems.
+//   - A computation may read its own output, as long as the output does not
+//     depend on it (KV-44); every other id has one role in a computation.
+//   - An output that nothing may be emitted to (KV-41), a stream that nothing
+//     reads, a computation of visits alone that retires after one pass (KV-38)
+//     and a visitor that follows its own output (KV-44) are notes, not problems.
+//   - Class parameters and partition counts are accepted in parameters and
+//     beside it, in one of them.
 //   - What is read and checked but cannot run yet is refused in one place,
 //     unavailable.go, so that nothing is accepted silently.
 package spec
