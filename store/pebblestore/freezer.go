@@ -18,8 +18,8 @@ import (
 // that went to memory returned after failed had begun to tell.
 //
 // A table file that was being written is the exception. It gets the error, so
-// that Pebble writes the table again, wholly in memory. Pebble does the same on
-// its own for what cannot be removed or renamed; that is no reason to stop.
+// that Pebble writes the table again, wholly in memory. What cannot be removed
+// is left to Pebble too: it tries again, and nothing is lost by it.
 type freezer struct {
 	vfs.FS
 	dir    string
@@ -120,9 +120,14 @@ func (f *freezer) Remove(name string) error {
 // Rename renames a file, on the disk only while it did not fail.
 func (f *freezer) Rename(old, name string) error {
 	if f.failed() == nil {
-		return f.FS.Rename(old, name)
+		err := f.FS.Rename(old, name)
+		if err == nil {
+			return nil
+		}
+		f.failWrite(name, err)
 	}
-	return f.mem.Rename(old, name)
+	_ = f.mem.Rename(old, name) // it may be on the disk only
+	return nil
 }
 
 // Unwrap lets Pebble find the file system below.

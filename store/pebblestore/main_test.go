@@ -34,8 +34,10 @@ func quiet(t storetest.TB) *slog.Logger {
 			t.Fatalf("the store logged: %s", text)
 		}
 	})
-	return slog.New(slog.NewTextHandler(&said, nil))
+	return logTo(&said)
 }
+
+func logTo(b *safeBuffer) *slog.Logger { return slog.New(slog.NewTextHandler(b, nil)) }
 
 // safeBuffer is a buffer that goroutines may share.
 type safeBuffer struct {
