@@ -29,6 +29,7 @@ type pacer struct {
 
 	credit time.Duration // allowance at the time at
 	at     time.Duration
+	used   bool // something was read since the last restart
 	epochs epochTimes
 }
 
@@ -68,21 +69,20 @@ func (p *pacer) limit() time.Duration {
 	))
 }
 
-// freeze returns the longest time between two observations that can still be
-// waiting or an epoch; after a longer one the process was frozen.
-func (p *pacer) freeze() time.Duration {
-	return double(max(p.limit(), p.epochs.longest())) + freezeSlack
+// frozen says whether the time since the last observation is longer than any
+// waiting between two reads, or any epoch, so that the process stood still.
+func (p *pacer) frozen(mono time.Duration) bool {
+	return p.used && mono-p.at > double(max(p.limit(), p.epochs.longest()))+freezeSlack
 }
 
-// allowance returns the credit at mono. It is full after limit, however long
-// that was ago; a process that was frozen is behind and starts with one
-// minimum slice instead, so that it owes a paced pass and not a burst.
+// allowance returns the credit at mono, which stops growing at the limit. A
+// process that was frozen is behind and starts with one minimum slice instead,
+// so that it owes a paced pass and not a burst.
 func (p *pacer) allowance(mono time.Duration) time.Duration {
-	gap := max(mono-p.at, 0)
-	if gap > p.freeze() {
+	if p.frozen(mono) {
 		return p.minimum()
 	}
-	return min(p.credit+gap, p.limit())
+	return min(p.credit+max(mono-p.at, 0), p.limit())
 }
 
 // advance brings the credit to mono.
@@ -94,7 +94,7 @@ func (p *pacer) advance(mono time.Duration) {
 // restart empties the allowance, but for one minimum slice if the pass lags by
 // more than that: restarts more frequent than minimum slices must not stop it.
 func (p *pacer) restart(mono, lag time.Duration) {
-	p.at, p.credit = mono, 0
+	p.at, p.credit, p.used = mono, 0, false
 	if lag > p.minimum() {
 		p.credit = p.minimum()
 	}
@@ -140,6 +140,7 @@ func (p *pacer) charge(units uint64) time.Duration {
 	}
 	price := min(p.worth(units), p.credit)
 	p.credit -= price
+	p.used = true
 	return price
 }
 

@@ -47,7 +47,8 @@ func TestTimestampCases(t *testing.T) {
 			r.v.cover.mark(HashRange(0, c.share-1), committed)
 			r.tick(50 * time.Second)
 			l, _ := r.begin()
-			r.v.Listed(r.now, l.Token, []Answer{{Keys: []Found{{Key: key(c.share-1, "k")}}}})
+			end := AtHash(c.share)
+			r.v.Listed(r.now, l.Token, []Answer{{Keys: []Found{{Key: key(c.share-1, "k")}}, CompleteTo: &end}})
 			visit := r.v.NextVisits(r.now, nil, 1)[0]
 			want(t, "system", time.Duration(visit.System), 1050*time.Second)
 			want(t, "event", time.Duration(visit.Event), c.event)

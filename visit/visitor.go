@@ -68,6 +68,9 @@ func (v *Visitor) Warnings() []string { return v.warnings }
 // advance brings everything that accrues with time to now. Every call that
 // changes the Visitor and knows the time begins with it.
 func (v *Visitor) advance(now Instant) {
+	if v.pacer.frozen(now.Mono) {
+		v.reach.restart(now.Mono)
+	}
 	v.pacer.advance(now.Mono)
 	v.limiter.advance(now.Mono, v.pacer.limit())
 }
