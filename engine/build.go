@@ -113,17 +113,22 @@ func (b *builder) function(n *node, c *spec.Computation, path string) {
 }
 
 // accepts tells whether the function has the methods that the computation
-// needs.
+// needs, one of each kind.
 func (n *node) accepts(f flow.Function) error {
-	_, messages := f.(flow.RowFunction)
-	_, visits := f.(flow.RowVisitFunction)
-	if len(n.inputs) > 0 && !messages {
-		return fmt.Errorf("function %T has no OnMessage, but the computation has inputs", f)
+	c := callsOf(f)
+	messages, visits := c.onMessage != nil || c.onMessages != nil, c.onVisit != nil || c.onVisits != nil
+	switch {
+	case c.onMessage != nil && c.onMessages != nil:
+		return fmt.Errorf("function %T has both OnMessage and OnMessages: leave one out", f)
+	case c.onVisit != nil && c.onVisits != nil:
+		return fmt.Errorf("function %T has both OnVisit and OnVisits: leave one out", f)
+	case len(n.inputs) > 0 && !messages:
+		return fmt.Errorf("function %T has no OnMessage or OnMessages, but the computation has inputs", f)
+	case len(n.inputs) == 0 && !visits:
+		return fmt.Errorf("function %T has no OnVisit or OnVisits, but the computation has visits only", f)
+	default:
+		return nil
 	}
-	if len(n.inputs) == 0 && !visits {
-		return fmt.Errorf("function %T has no OnVisit, but the computation has visits only", f)
-	}
-	return nil
 }
 
 func (b *builder) schemas(streams []string) flow.Streams {

@@ -32,6 +32,7 @@ type rig struct {
 	period     string
 	dynamic    string // more dynamic fields of the counter
 	onMessage  func(flow.Message) error
+	function   func() flow.Function // in place of the counting function
 }
 
 // newRig makes n rows over the given number of keys, in two source partitions.
@@ -71,7 +72,7 @@ func (r *rig) pipeline() *Pipeline {
 	var functions flow.Registry
 	var connectors connector.Registry
 	err = errors.Join(
-		functions.Register("count", func(flow.Setup) (flow.Function, error) { return newCountFunction(r), nil }),
+		functions.Register("count", func(flow.Setup) (flow.Function, error) { return r.newFunction(), nil }),
 		connectors.AddSource("memory", func(connector.Setup) (connector.Source, error) { return (*memorySource)(r), nil }),
 		connectors.AddSink("memory", func(connector.Setup) (connector.Sink, error) { return r.sink, nil }))
 	if err != nil {
@@ -86,6 +87,13 @@ func (r *rig) pipeline() *Pipeline {
 		r.t.Fatal(err)
 	}
 	return p
+}
+
+func (r *rig) newFunction() flow.Function {
+	if r.function != nil {
+		return r.function()
+	}
+	return newCountFunction(r)
 }
 
 // check demands that the final counts of all keys are what the rows say, each

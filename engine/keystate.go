@@ -14,6 +14,7 @@ type keyState struct {
 	key    string
 	stored []store.StateRow
 	cells  []namedCell
+	call   uint64 // the call that has the key among its inputs
 }
 
 type namedCell struct {

@@ -14,20 +14,21 @@ import (
 
 // functionProcessor runs a process function over messages and visits.
 type functionProcessor struct {
-	node      *node
-	states    store.States
-	clock     clock
-	router    *router
-	decoder   decoder
-	onMessage flow.RowFunction
-	onVisit   flow.RowVisitFunction
-	rt        callRuntime
-	busy      *busy
+	node    *node
+	states  store.States
+	clock   clock
+	router  *router
+	decoder decoder
+	call    calls
+	rt      callRuntime
+	busy    *busy
 
 	table    *keyTable
 	messages []flow.Message
 	keys     []string
 	spare    *keyState // state of the visit in hand, until it is changed
+	// visitTime is what a visit of a batch took lately.
+	visitTime time.Duration
 }
 
 func newFunctionProcessor(n *node, f flow.Function, states store.States, r *router, c clock, b *busy) *functionProcessor {
@@ -35,9 +36,8 @@ func newFunctionProcessor(n *node, f flow.Function, states store.States, r *rout
 		node: n, states: states, clock: c, router: r, busy: b,
 		decoder: n.decoder(), table: newKeyTable(), spare: &keyState{},
 	}
-	p.onMessage, _ = f.(flow.RowFunction)
-	p.onVisit, _ = f.(flow.RowVisitFunction)
-	p.rt = callRuntime{node: n, router: r}
+	p.call = callsOf(f)
+	p.rt = callRuntime{node: n, router: r, table: p.table}
 	return p
 }
 
@@ -112,6 +112,9 @@ func (p *functionProcessor) fetch(ctx context.Context) error {
 }
 
 func (p *functionProcessor) runMessages(ctx context.Context, e *partition.Epoch, began time.Duration, res *result) error {
+	if p.call.onMessages != nil {
+		return p.runMessageBatch(ctx, began, res)
+	}
 	bytes := 0
 	for i := range p.messages {
 		m := &p.messages[i]
@@ -120,8 +123,9 @@ func (p *functionProcessor) runMessages(ctx context.Context, e *partition.Epoch,
 			break
 		}
 		p.busy.begin(now, m.Key)
-		p.rt.begin(p.table.byKey[m.Key.Encoded()], m.StreamID, m.EventTimestamp, false)
-		if err := p.rt.end(p.onMessage.OnMessage(ctx, &p.rt, *m, &p.rt)); err != nil {
+		p.rt.begin()
+		p.rt.input(p.table.byKey[m.Key.Encoded()], &m.Meta)
+		if err := p.rt.end(p.call.onMessage.OnMessage(ctx, &p.rt, *m, &p.rt)); err != nil {
 			return p.busy.wrap(fmt.Errorf("message %s of stream %s: %w", m.ID, m.StreamID, err))
 		}
 		res.processed.Messages++
@@ -133,6 +137,12 @@ func (p *functionProcessor) runMessages(ctx context.Context, e *partition.Epoch,
 func (p *functionProcessor) runVisits(ctx context.Context, e *partition.Epoch, began time.Duration, res *result) error {
 	res.processed.Visits = make([]visit.Outcome, len(p.node.visitors))
 	for _, vs := range e.Visits {
+		if p.call.onVisits != nil {
+			if err := p.runVisitBatch(ctx, e, vs, res); err != nil {
+				return err
+			}
+			continue
+		}
 		for i := range vs.Visits {
 			spent := p.clock.mono() - began
 			if !e.Budget.MoreVisits(i, res.processed.MessageTime, spent, p.router.outBytes) {

@@ -19,18 +19,19 @@ func (p *functionProcessor) runVisit(ctx context.Context, visitor int, v *visit.
 	if err != nil || !present {
 		return true, err
 	}
-	if p.onVisit == nil {
+	if p.call.onVisit == nil {
 		return false, nil
 	}
 	key := flow.NewKey(p.node.key, v.Key.Bytes)
 	p.busy.begin(p.clock.mono(), key)
-	p.rt.begin(state, plan.stream, flow.Time(v.Event), true)
-	if err := p.rt.end(p.onVisit.OnVisit(ctx, &p.rt, p.input(plan, v, key), &p.rt)); err != nil {
+	input := p.input(plan, v, key)
+	p.rt.begin()
+	p.rt.input(state, &input.Meta)
+	if err := p.rt.end(p.call.onVisit.OnVisit(ctx, &p.rt, input, &p.rt)); err != nil {
 		return false, p.busy.wrap(fmt.Errorf("visit by %s in pass %d: %w", plan.stream, v.Pass, err))
 	}
 	if !shared && len(state.cells) > 0 {
-		p.table.adopt(state)
-		p.spare = p.table.spare()
+		p.adopt(state)
 	}
 	return false, nil
 }
@@ -48,6 +49,12 @@ func (p *functionProcessor) visited(v *visit.Visit) (state *keyState, shared boo
 		}
 	}
 	return p.spare, false
+}
+
+// adopt lets the epoch share the spare state.
+func (p *functionProcessor) adopt(state *keyState) {
+	p.table.adopt(state)
+	p.spare = p.table.spare()
 }
 
 func (p *functionProcessor) input(plan *visitorPlan, v *visit.Visit, key flow.Key) flow.Visit {

@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -12,18 +13,25 @@ import (
 )
 
 // callRuntime is the flow.Runtime and flow.OutputCollector of one job. It serves
-// one call at a time: begin sets the input, end says what went wrong in it.
+// one call at a time: begin says what the call is about, end what went wrong.
 type callRuntime struct {
 	node   *node
 	router *router
+	table  *keyTable
 	counts []store.Count
 
 	epoch   *partition.Epoch
-	state   *keyState
-	stream  string // of the input in hand
-	event   flow.Time
-	visit   bool
+	call    uint64 // number of the call; keys of its inputs are stamped with it
+	parents []parent
+	last    *keyState // of the last input, which is most often the one asked for
 	failure error
+}
+
+// parent is an input of a call, as far as what it emits depends on it.
+type parent struct {
+	id     flow.MessageID
+	stream string
+	event  flow.Time
 }
 
 var (
@@ -36,13 +44,23 @@ func (r *callRuntime) beginEpoch(e *partition.Epoch) {
 	r.counts = r.counts[:0]
 }
 
-func (r *callRuntime) begin(state *keyState, stream string, event flow.Time, visit bool) {
-	r.state, r.stream, r.event, r.visit, r.failure = state, stream, event, visit, nil
+// begin starts a call; input adds what it is about.
+func (r *callRuntime) begin() {
+	r.call++
+	r.parents, r.failure, r.last = r.parents[:0], nil, nil
 }
 
-// end joins what the function returned with what it may have ignored.
+func (r *callRuntime) input(state *keyState, m *flow.Meta) {
+	state.call = r.call
+	r.last = state
+	r.parents = append(r.parents, parent{m.ID, m.StreamID, m.EventTimestamp})
+}
+
+// end joins what the function returned with what it may have ignored. After it,
+// no key can be reached.
 func (r *callRuntime) end(err error) error {
-	r.state = nil
+	r.call++
+	r.last = nil
 	if err == nil {
 		return r.failure
 	}
@@ -56,31 +74,46 @@ func (r *callRuntime) fail(err error) error {
 	return err
 }
 
-var errNotInHand = errors.New("a function reaches the key of the input in hand only: send a message to change another one")
+var errNotInHand = errors.New("a function reaches the keys of its inputs only: send a message to change another one")
 
-func (r *callRuntime) inHand(key flow.Key) error {
-	if r.state == nil || key.Encoded() != r.state.key {
-		return r.fail(errNotInHand)
+// state returns the state of a key of the call.
+func (r *callRuntime) state(key flow.Key) (*keyState, error) {
+	k := r.last
+	if k == nil || k.key != key.Encoded() {
+		k = r.table.byKey[key.Encoded()]
 	}
-	return nil
+	if k == nil || k.call != r.call {
+		return nil, r.fail(errNotInHand)
+	}
+	return k, nil
 }
 
 func (r *callRuntime) Cell(name string, key flow.Key) (*flow.Cell, error) {
-	if err := r.inHand(key); err != nil {
+	k, err := r.state(key)
+	if err != nil {
 		return nil, err
 	}
 	if !strings.HasPrefix(name, "/") {
 		return nil, r.fail(fmt.Errorf("state %q: names of states start with \"/\"", name))
 	}
-	return r.state.cell(name), nil
+	return k.cell(name), nil
 }
 
 func (r *callRuntime) ClearKey(of flow.Keyed) error {
-	if err := r.inHand(flow.KeyOf(of)); err != nil {
+	k, err := r.state(flow.KeyOf(of))
+	if err != nil {
 		return err
 	}
-	r.state.clear()
+	k.clear()
 	return nil
+}
+
+func (r *callRuntime) MinWatermark() (flow.Time, bool) {
+	least := int64(math.MaxInt64)
+	for _, w := range r.epoch.Watermarks {
+		least = min(least, w)
+	}
+	return flow.Time(least), len(r.epoch.Watermarks) > 0 && least != store.NoTime
 }
 
 func (r *callRuntime) Watermark(stream string) (flow.Time, bool) {
@@ -115,27 +148,75 @@ func (r *callRuntime) output(stream string) (int, error) {
 	return i, nil
 }
 
-// AddMessage emits a message. An output that does not list the input's stream as a
-// parent is refused: its completion and watermark would not wait for what is
-// emitted (KV-41).
-func (r *callRuntime) AddMessage(m flow.OutputMessage) error {
+// AddMessage emits a message that depends on all inputs of the call.
+func (r *callRuntime) AddMessage(m flow.OutputMessage) error { return r.add(m, r.parents) }
+
+func (r *callRuntime) WithParents(ids ...flow.MessageID) flow.OutputCollector {
+	c := narrowed{call: r}
+	for _, id := range ids {
+		i := slices.IndexFunc(r.parents, func(p parent) bool { return p.id == id })
+		if i < 0 {
+			r.fail(fmt.Errorf("%s is no input of this call, so nothing can derive from it", id))
+			continue
+		}
+		c.parents = append(c.parents, r.parents[i])
+	}
+	return c
+}
+
+// narrowed collects for some of a call's inputs.
+type narrowed struct {
+	call    *callRuntime
+	parents []parent
+}
+
+func (n narrowed) AddMessage(m flow.OutputMessage) error { return n.call.add(m, n.parents) }
+
+func (n narrowed) WithParents(ids ...flow.MessageID) flow.OutputCollector {
+	return n.call.WithParents(ids...)
+}
+
+// add emits a message. Of its parents, those count that the output depends on;
+// an output that depends on none is refused, since its completion and watermark
+// would not wait for what is emitted (KV-41).
+func (r *callRuntime) add(m flow.OutputMessage, parents []parent) error {
 	i, err := r.output(m.StreamID)
 	if err != nil {
 		return err
 	}
-	if parents := r.node.outputs[i].Parents; !slices.Contains(parents, r.stream) {
-		return r.fail(fmt.Errorf("output stream %s does not depend on %s, which this was emitted from: add \"%s\" = [%s] to streams_dependency of %s",
-			m.StreamID, r.stream, m.StreamID, strings.Join(append(slices.Clone(parents), r.stream), "; "), r.node.id))
+	event, ok := earliest(parents, r.node.outputs[i].Parents)
+	if !ok {
+		return r.fail(r.undeclared(m.StreamID, parents, r.node.outputs[i].Parents))
 	}
 	if err := r.router.streams[i].schema.Check(m.Payload.Row()); err != nil {
 		return r.fail(fmt.Errorf("stream %s: %w", m.StreamID, err))
 	}
-	event := m.EventTimestamp
-	if event == flow.NoTimestamp {
-		event = r.event
+	if m.EventTimestamp != flow.NoTimestamp {
+		event = m.EventTimestamp
 	}
 	if err := r.router.emit(i, m.Payload.Row(), int64(event)); err != nil {
 		return r.fail(err)
 	}
 	return nil
+}
+
+// earliest is the smallest event timestamp of the parents whose streams are
+// declared.
+func earliest(parents []parent, declared []string) (least flow.Time, ok bool) {
+	for i := range parents {
+		p := &parents[i]
+		if slices.Contains(declared, p.stream) && (!ok || p.event < least) {
+			least, ok = p.event, true
+		}
+	}
+	return least, ok
+}
+
+func (r *callRuntime) undeclared(output string, parents []parent, declared []string) error {
+	if len(parents) == 0 {
+		return fmt.Errorf("a message for %s has no parents", output)
+	}
+	from := parents[0].stream
+	return fmt.Errorf("output stream %s does not depend on %s, which this was emitted from: add \"%s\" = [%s] to streams_dependency of %s",
+		output, from, output, strings.Join(append(slices.Clone(declared), from), "; "), r.node.id)
 }

@@ -13,8 +13,21 @@ type RowVisitFunction interface {
 	OnVisit(ctx context.Context, rt Runtime, visit Visit, out OutputCollector) error
 }
 
-// Function is a RowFunction, a RowVisitFunction or both. One instance serves
-// one job and is never called concurrently (D-23).
+// BatchFunction processes the messages of an epoch in one call. What it emits
+// depends on all of them, unless it says on which (OutputCollector.WithParents).
+type BatchFunction interface {
+	OnMessages(ctx context.Context, rt Runtime, msgs []Message, out OutputCollector) error
+}
+
+// BatchVisitFunction handles the visits of an epoch in one call, which comes
+// after the effects of the epoch's messages (KV-29).
+type BatchVisitFunction interface {
+	OnVisits(ctx context.Context, rt Runtime, visits []Visit, out OutputCollector) error
+}
+
+// Function has OnMessage or OnMessages, OnVisit or OnVisits, or one of each
+// pair. One instance serves one job and is never called concurrently (D-23).
+// Slices and rows that it gets are its own until the call returns.
 type Function any
 
 // Factory makes the function of one job. An error means that the setup cannot
@@ -36,12 +49,15 @@ type Setup struct {
 // Runtime is what a function may ask of the engine during a call. It must not
 // be used after the call returns.
 type Runtime interface {
-	// Cell is the raw access to one state of a key of the call; use State for
-	// typed access. Names start with "/". (It takes the key rather than the
+	// Cell is the raw access to one state of a key of the call - of its input, or
+	// of any input of its batch; use State for typed access. Names start with "/". (It takes the key rather than the
 	// input, which would be copied to the heap at every call.)
 	Cell(name string, key Key) (*Cell, error)
 	// ClearKey removes all internal states of the key (KV-31).
 	ClearKey(of Keyed) error
+	// MinWatermark is the smallest event watermark of all input streams; false
+	// while one of them has none.
+	MinWatermark() (Time, bool)
 	// Watermark is the event watermark of an input stream; false when there is
 	// none yet. When the stream is completed it is the largest event timestamp
 	// that the stream carried (D-15).
@@ -59,4 +75,8 @@ type OutputCollector interface {
 	// AddMessage emits the message into its stream. It takes what it needs of the row,
 	// which may be used for the next message.
 	AddMessage(m OutputMessage) error
+	// WithParents returns a collector for messages that derive from these inputs
+	// of the call alone: their streams decide whether the output may be written
+	// (KV-41), and the earliest of their event timestamps is its default.
+	WithParents(ids ...MessageID) OutputCollector
 }

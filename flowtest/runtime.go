@@ -113,6 +113,19 @@ func (r *Runtime) AddMessage(m flow.OutputMessage) error {
 	return nil
 }
 
+// WithParents returns the runtime itself: it does not check lineage.
+func (r *Runtime) WithParents(...flow.MessageID) flow.OutputCollector { return r }
+
+// MinWatermark returns the smallest watermark that was set.
+func (r *Runtime) MinWatermark() (least flow.Time, ok bool) {
+	for _, t := range r.watermarks {
+		if !ok || t < least {
+			least, ok = t, true
+		}
+	}
+	return least, ok
+}
+
 // Emitted returns the messages added in this epoch, in order.
 func (r *Runtime) Emitted() []flow.OutputMessage { return r.emitted }
 
