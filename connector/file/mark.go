@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+
+	"github.com/rondo-flow/rondo/connector"
 )
 
 // mark is a place in a file, with enough to recognise the file by: what offsets
@@ -45,18 +47,26 @@ func (m mark) encode() []byte {
 	return b
 }
 
+// decodeMark reads what encode wrote. Its errors are [connector.ErrMalformed].
 func decodeMark(b []byte) (mark, error) {
 	var m mark
 	if err := json.Unmarshal(b, &m); err != nil {
-		return mark{}, fmt.Errorf("stored position %.200q cannot be read: %w", b, err)
+		return mark{}, connector.Malformed(fmt.Errorf("stored position %.200q cannot be read: %w", b, err))
 	}
+	if err := m.validate(b); err != nil {
+		return mark{}, connector.Malformed(err)
+	}
+	return m, nil
+}
+
+func (m mark) validate(text []byte) error {
 	switch {
 	case m.Version > markVersion:
-		return mark{}, fmt.Errorf("stored position is of version %d, this program reads up to %d: use a newer one", m.Version, markVersion)
+		return fmt.Errorf("stored position is of version %d, this program reads up to %d: use a newer one", m.Version, markVersion)
 	case m.Version < 1 || m.Position < 0 || m.Line < 0 || !m.Head.within(m.Position) || !m.Tail.within(m.Position):
-		return mark{}, fmt.Errorf("stored position %.200q makes no sense", b)
+		return fmt.Errorf("stored position %.200q makes no sense", text)
 	default:
-		return m, nil
+		return nil
 	}
 }
 

@@ -46,9 +46,9 @@ func (r *reader) resume(offset []byte, size int64) error {
 	}
 	switch err := m.check(r.file, size); {
 	case errors.Is(err, errShort):
-		return fmt.Errorf("%w: it has %d bytes, and %d of it were read: put the file back as it was, or start over with an empty data folder", err, size, m.Position)
+		return connector.Malformed(fmt.Errorf("%w: it has %d bytes, and %d of it were read: put the file back as it was, or start over with an empty data folder", err, size, m.Position))
 	case errors.Is(err, errOther):
-		return fmt.Errorf("%w, in what was read already (up to line %d): put the file back as it was, or start over with an empty data folder", err, m.Line)
+		return connector.Malformed(fmt.Errorf("%w, in what was read already (up to line %d): put the file back as it was, or start over with an empty data folder", err, m.Line))
 	case err != nil:
 		return err
 	}
@@ -98,14 +98,14 @@ func (r *reader) readRow(b *connector.Batch) error {
 	return nil
 }
 
-// explain names file, line and byte of an error in the next line.
+// explain names file, line and byte of what is malformed in the next line.
 func (r *reader) explain(err error) error {
 	column := 1
 	var m *malformed
 	if errors.As(err, &m) {
 		column, err = m.at+1, m.err
 	}
-	return fmt.Errorf("%s:%d:%d: %w", r.name, r.line+1, column, err)
+	return connector.Malformed(fmt.Errorf("%s:%d:%d: %w", r.name, r.line+1, column, err))
 }
 
 // nextLine returns the next line without its end, and its size with it; 0 at

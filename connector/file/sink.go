@@ -127,7 +127,7 @@ func (s *sink) adopt(f handle, m mark, first bool) (*writer, error) {
 	case m.Position > 0:
 		err = explainCheck(m.check(f, size), m, size)
 	case size > 0 && (first || node != m.Node):
-		err = fmt.Errorf("there is a file of %d bytes which this sink has not written: move it away, or give the sink another path", size)
+		err = connector.Malformed(fmt.Errorf("there is a file of %d bytes which this sink has not written: move it away, or give the sink another path", size))
 	default:
 		err = s.syncFolders()
 	}
@@ -148,9 +148,9 @@ func (s *sink) adopt(f handle, m mark, first bool) (*writer, error) {
 func explainCheck(err error, m mark, size int64) error {
 	switch {
 	case errors.Is(err, errShort):
-		return fmt.Errorf("%w: it has %d bytes, and %d were written to it: put the file back as it was, or start over with an empty data folder", err, size, m.Position)
+		return connector.Malformed(fmt.Errorf("%w: it has %d bytes, and %d were written to it: put the file back as it was, or start over with an empty data folder", err, size, m.Position))
 	case errors.Is(err, errOther):
-		return fmt.Errorf("%w, in the %d bytes that this sink wrote: put the file back as it was, or start over with an empty data folder", err, m.Position)
+		return connector.Malformed(fmt.Errorf("%w, in the %d bytes that this sink wrote: put the file back as it was, or start over with an empty data folder", err, m.Position))
 	default:
 		return err
 	}

@@ -82,7 +82,10 @@ func TestSinkTranscript(t *testing.T) {
 			err := s.run(td)
 			out := strings.Join(s.disk.log, "\n")
 			s.disk.log = nil
-			if err != nil {
+			switch {
+			case errors.Is(err, connector.ErrMalformed):
+				out += fmt.Sprintf("\nerror for good: %v", err)
+			case err != nil:
 				out += fmt.Sprintf("\nerror: %v", err)
 			}
 			return strings.TrimPrefix(out+"\n", "\n")

@@ -183,6 +183,9 @@ func TestChangedFilesAreRefused(t *testing.T) {
 			if !strings.HasPrefix(err.Error(), path+": "+c.want) || !strings.Contains(err.Error(), "start over") {
 				t.Errorf("error %v, want it to begin with the path and %q", err, c.want)
 			}
+			if !errors.Is(err, connector.ErrMalformed) {
+				t.Errorf("%v is not malformed input, so it would be tried for ever", err)
+			}
 		})
 	}
 }
@@ -211,7 +214,7 @@ func TestStoredOffsetsThatMakeNoSenseAreErrors(t *testing.T) {
 		}
 	}
 	_, err := src.Open(t.Context(), "in/rows.jsonl", []byte(`{"version":2}`))
-	if err == nil || !strings.Contains(err.Error(), "version 2, this program reads up to 1") {
+	if !errors.Is(err, connector.ErrMalformed) || !strings.Contains(err.Error(), "version 2, this program reads up to 1") {
 		t.Errorf("a newer version: error %v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/rondo-flow/rondo/connector"
 	"github.com/rondo-flow/rondo/flow"
 	"github.com/rondo-flow/rondo/schema"
 )
@@ -55,7 +56,7 @@ func (w *writer) encode(messages []flow.Message) error {
 		m := &messages[i]
 		buf, err := w.encoder(m.Payload.Schema()).appendRow(w.buf, m.Payload.Row())
 		if err != nil {
-			return fmt.Errorf("%s: message %s of stream %s: %w", w.at.Path, m.ID, m.StreamID, err)
+			return connector.Malformed(fmt.Errorf("%s: message %s of stream %s: %w", w.at.Path, m.ID, m.StreamID, err))
 		}
 		w.buf = buf
 	}
