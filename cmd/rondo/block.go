@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// blockLines are the lines of the live block beside those of visit streams: the
+// first, of the whole pipeline, and the last, of what is wrong.
+const blockLines = 2
+
+// line returns a line of the live block, cut to the width of the terminal.
+func (v *view) line(i, width int) string {
+	switch {
+	case i == 0:
+		return cut(v.total(), width)
+	case i <= len(v.sweeps):
+		return cut(v.sweeps[i-1].line(), width)
+	case i == len(v.sweeps)+1:
+		return cut(v.trouble(), width)
+	default:
+		return "" // of a visit stream that has not begun
+	}
+}
+
+func (v *view) total() string {
+	return fmt.Sprintf("%s messages  %s/s  %s epochs  %s", digits(int64(v.messages)), digits(int64(v.rate)),
+		digits(int64(v.epochs)), v.elapsed.Truncate(time.Second))
+}
+
+// trouble tells the first one, and how many more there are.
+func (v *view) trouble() string {
+	switch n := len(v.troubles); n {
+	case 0:
+		return "Ctrl-C stops; the same command goes on"
+	case 1:
+		return "! " + v.troubles[0]
+	default:
+		return fmt.Sprintf("! %s (and %d more)", v.troubles[0], n-1)
+	}
+}
+
+const barWidth = 24
+
+func (s *sweep) line() string {
+	full := min(barWidth, max(0, int(s.progress*barWidth)))
+	bar := strings.Repeat("=", full) + strings.Repeat(" ", barWidth-full)
+	return fmt.Sprintf("%s [%s] %s  %s visits/s  %s evictions", s.name, bar, s.state(),
+		digits(int64(s.visitsPerSecond)), digits(s.evictions))
+}
+
+// cut keeps a text on one line of a terminal.
+func cut(text string, width int) string {
+	text = strings.ReplaceAll(text, "\n", " ")
+	runes := []rune(text)
+	if len(runes) <= width {
+		return text
+	}
+	return string(runes[:max(0, width-1)]) + "…"
+}
+
+// digits writes an integer in groups of three.
+func digits(n int64) string {
+	s := fmt.Sprint(n)
+	sign := ""
+	if n < 0 {
+		sign, s = "-", s[1:]
+	}
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + " " + s[i:]
+	}
+	return sign + s
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/alecthomas/kong"
+)
+
+// The exit codes.
+const (
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2
+	exitQuit   = 130
+)
+
+// cli is the command line; kong reads commands, flags and help from it.
+type cli struct {
+	Run      runCommand      `cmd:"" help:"Run a pipeline until it is completed."`
+	Validate validateCommand `cmd:"" help:"Check a spec, tell every problem, and change nothing."`
+	Version  versionCommand  `cmd:"" help:"Print the version."`
+}
+
+const description = `Rondo runs stateful stream pipelines: each key has state, and every step is exactly once.
+
+A pipeline is a spec file in YSON, YAML or JSON. Kill a run whenever you like: the same command goes on where it was.
+
+Example:
+  rondo run examples/flights/pipeline.yson`
+
+// streams are where a command writes to.
+type streams struct {
+	out io.Writer
+	// err is a file, since a terminal is asked for its size.
+	err *os.File
+}
+
+// execute runs one command line and returns its exit code.
+func execute(args []string, stdout io.Writer, stderr *os.File) int {
+	parser, err := kong.New(&cli{}, kong.Name("rondo"), kong.Description(description), kong.Writers(stdout, stderr),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}))
+	if err != nil {
+		panic(err) // the command line does not depend on the user
+	}
+	command, err := parser.Parse(args)
+	if err != nil {
+		fmt.Fprintf(stderr, "rondo: %v\nSee rondo --help.\n", err)
+		return exitUsage
+	}
+	if err := command.Run(&streams{out: stdout, err: stderr}); err != nil {
+		return report(stderr, err)
+	}
+	return exitDone
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/rondo-flow/rondo/yson"
+)
+
+// specError is everything that is wrong with a spec file. What it names that is
+// not there to be read is no fault of the spec: that is a plain error.
+type specError struct {
+	file string
+	err  error
+}
+
+func (e *specError) Error() string { return e.file + ": " + e.err.Error() }
+func (e *specError) Unwrap() error { return e.err }
+
+// report prints an error, one line for each problem, and returns the exit code.
+func report(stderr io.Writer, err error) int {
+	wrong := (*specError)(nil)
+	if !errors.As(err, &wrong) {
+		for _, e := range parts(err) {
+			fmt.Fprintf(stderr, "rondo: %v\n", e)
+		}
+		return exitFailed
+	}
+	lines := 0
+	for _, e := range parts(wrong.err) {
+		for _, line := range problems(e) {
+			fmt.Fprintf(stderr, "%s:%s\n", wrong.file, line)
+			lines++
+		}
+	}
+	fmt.Fprintf(stderr, "rondo: %s in %s\n", plural(lines, "problem"), wrong.file)
+	return exitUsage
+}
+
+// parts takes errors apart that were joined and nothing else: no text around
+// them gets lost.
+func parts(err error) []error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok || err.Error() != errors.Join(joined.Unwrap()...).Error() {
+		return []error{err}
+	}
+	var all []error
+	for _, e := range joined.Unwrap() {
+		all = append(all, parts(e)...)
+	}
+	return all
+}
+
+// problems are the lines of an error about a spec. One with a position begins
+// with it, as editors understand, and any other with a space.
+func problems(err error) []string {
+	var found yson.Problems
+	if !errors.As(err, &found) {
+		return []string{" " + err.Error()}
+	}
+	lines := make([]string, len(found))
+	for i, p := range found {
+		lines[i] = strings.ReplaceAll(p.Error(), "\n", "\n  ")
+		if p.Line == 0 {
+			lines[i] = " " + lines[i]
+		}
+	}
+	return lines
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"github.com/rondo-flow/rondo/engine"
+	"github.com/rondo-flow/rondo/spec"
+	"github.com/rondo-flow/rondo/store/pebblestore"
+)
+
+type runCommand struct {
+	File   string `arg:"" help:"The spec file of the pipeline."`
+	Data   string `placeholder:"DIR" help:"Folder for the state and the files that sinks write. Default: rondo-data/NAME, with the pipeline's name."`
+	Output string `enum:"text,json" default:"text" placeholder:"FORM" help:"Print the summary as text (default) or json, one object."`
+}
+
+// Help is shown below the usage.
+func (runCommand) Help() string {
+	return `Reads what the spec's sources name, relative to the spec file; keeps state in DIR/store; sinks write below DIR.
+
+The run ends by itself when its input does. Ctrl-C stops it cleanly, and a second one quits at once; either way the same command goes on from the last committed epoch. A completed pipeline only prints its summary again.
+
+Examples:
+  rondo run examples/flights/pipeline.yson
+  rondo run pipeline.yaml --data /var/lib/rondo/orders --output json`
+}
+
+// Run runs a pipeline and prints what it came to.
+func (c *runCommand) Run(io *streams) error {
+	s, err := readSpec(c.File)
+	if err != nil {
+		return err
+	}
+	screen := newScreen(io.err)
+	log := slog.New(slog.NewTextHandler(screen, nil))
+	dataDir := cmp.Or(c.Data, filepath.Join("rondo-data", s.Name))
+	p, err := prepare(context.Background(), s, dataDir, log)
+	if err != nil {
+		return err
+	}
+	for _, note := range s.Notes {
+		log.Warn(note)
+	}
+	summary, err := c.work(p, s, dataDir, screen, log)
+	if err != nil {
+		return err
+	}
+	log.Info("ended", "completed", summary.Completed)
+	return printSummary(io.out, c.Output, s.Name, summary)
+}
+
+// work opens the store and runs the pipeline to its end, or until it is told to
+// stop.
+func (c *runCommand) work(p *engine.Pipeline, s *spec.Spec, dataDir string, screen *screen, log *slog.Logger) (sum *engine.Summary, err error) {
+	store, err := pebblestore.Open(filepath.Join(dataDir, "store"), pebblestore.Options{Logger: log, Started: time.Now()})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	ignore := onInterrupt(func() {
+		log.Warn("stopping at the next epoch bound; Ctrl-C again quits at once")
+		p.Pause()
+	})
+	defer ignore()
+	log.Info("started", "pipeline", s.Name, "data", dataDir)
+	done := watch(p.Status, screen.display(visitStreams(s), log))
+	defer done()
+	return p.Run(context.Background(), store)
+}
+
+func visitStreams(s *spec.Spec) int {
+	n := 0
+	for _, c := range s.Pipeline.Computations {
+		n += len(c.VisitStreams)
+	}
+	return n
+}

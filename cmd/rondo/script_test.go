@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/rondo-flow/rondo/internal/figures"
+	"github.com/rondo-flow/rondo/store/pebblestore"
+)
+
+// Each file of testdata/script is a session at the command line, in a folder
+// that holds examples/flights and nothing else.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: filepath.Join("testdata", "script"),
+		Setup: func(env *testscript.Env) error {
+			return os.CopyFS(filepath.Join(env.WorkDir, "examples", "flights"), os.DirFS("../../examples/flights"))
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"figures": checkFigures, "exits": exits, "interrupt": interrupt, "hold": hold, "edit": edit,
+		},
+	})
+}
+
+// checkFigures DATADIR checks what a completed flights job wrote.
+func checkFigures(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(figures.Check(ts.MkAbs(args[0]), ts.MkAbs("examples/flights/data/flights-20k.jsonl")))
+}
+
+// exits CODE COMMAND... runs a command that exits with the code.
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	err := ts.Exec(args[1], args[2:]...)
+	code, failed := 0, (*exec.ExitError)(nil)
+	if errors.As(err, &failed) {
+		code = failed.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if want, err := strconv.Atoi(args[0]); err != nil || code != want {
+		ts.Fatalf("exit code %d, want %s", code, args[0])
+	}
+}
+
+// interrupt CODE PATTERN... -- COMMAND... runs a command and sends it SIGINT at
+// each line of stderr that matches the next pattern. It exits with the code.
+func interrupt(ts *testscript.TestScript, _ bool, args []string) {
+	code := args[0]
+	patterns, command := split(args[1:])
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Dir = ts.MkAbs(".")
+	var stdout, stderr strings.Builder
+	cmd.Stdout = &stdout
+	lines, err := cmd.StderrPipe()
+	ts.Check(err)
+	ts.Check(cmd.Start())
+	for scanner := bufio.NewScanner(lines); scanner.Scan(); {
+		fmt.Fprintln(&stderr, scanner.Text())
+		if len(patterns) > 0 && regexp.MustCompile(patterns[0]).MatchString(scanner.Text()) {
+			patterns = patterns[1:]
+			ts.Check(cmd.Process.Signal(syscall.SIGINT))
+		}
+	}
+	_ = cmd.Wait() // the exit code says it
+	io.WriteString(ts.Stdout(), stdout.String())
+	io.WriteString(ts.Stderr(), stderr.String())
+	if got := fmt.Sprint(cmd.ProcessState.ExitCode()); got != code || len(patterns) > 0 {
+		ts.Fatalf("exit code %s, want %s; not seen: %q; stderr:\n%s", got, code, patterns, stderr.String())
+	}
+}
+
+func split(args []string) (before, after []string) {
+	for i, arg := range args {
+		if arg == "--" {
+			return args[:i], args[i+1:]
+		}
+	}
+	return nil, args
+}
+
+// hold DIR keeps a store open until the script ends.
+func hold(ts *testscript.TestScript, _ bool, args []string) {
+	s, err := pebblestore.Open(ts.MkAbs(args[0]), pebblestore.Options{})
+	ts.Check(err)
+	ts.Defer(func() { ts.Check(s.Close()) })
+}
+
+// edit FILE OLD NEW replaces a text that the file has once.
+func edit(ts *testscript.TestScript, _ bool, args []string) {
+	text := ts.ReadFile(args[0])
+	if n := strings.Count(text, args[1]); n != 1 {
+		ts.Fatalf("%s has %q %d times", args[0], args[1], n)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Replace(text, args[1], args[2], 1)), 0o600))
+}
+
+// stubborn stands for a pipeline that does not stop when told to.
+func stubborn() {
+	onInterrupt(func() { fmt.Fprintln(os.Stderr, "first") })
+	fmt.Fprintln(os.Stderr, "ready")
+	select {}
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rondo-flow/rondo/engine"
+)
+
+// summary is the JSON form of what a job came to. Numbers are of the whole job,
+// but for rate and elapsed time, which are of this run.
+type summary struct {
+	Name      string           `json:"name"`
+	Completed bool             `json:"completed"`
+	Messages  uint64           `json:"messages"`
+	Rate      float64          `json:"rate"` // messages per second
+	Epochs    uint64           `json:"epochs"`
+	Visits    uint64           `json:"visits"`
+	Passes    uint64           `json:"passes"`
+	Evictions int64            `json:"evictions"`
+	Counts    map[string]int64 `json:"counts"` // all counters of functions
+	Elapsed   float64          `json:"elapsed_seconds"`
+}
+
+// printSummary writes the summary in the form asked for, text or json.
+func printSummary(out io.Writer, form, name string, s *engine.Summary) error {
+	if form == "json" {
+		return json.NewEncoder(out).Encode(summary{
+			Name: name, Completed: s.Completed, Messages: s.Messages, Rate: s.Rate,
+			Epochs: s.Epochs, Visits: s.Visits, Passes: s.Passes,
+			Evictions: s.Counts[evictions], Counts: s.Counts, Elapsed: s.Elapsed.Seconds(),
+		})
+	}
+	_, err := io.WriteString(out, summaryText(name, s))
+	return err
+}
+
+func summaryText(name string, s *engine.Summary) string {
+	var b strings.Builder
+	row := func(label, value string) { fmt.Fprintf(&b, "  %-12s %12s\n", label, value) }
+	if s.Completed {
+		fmt.Fprintf(&b, "%s: completed\n", name)
+	} else {
+		fmt.Fprintf(&b, "%s: stopped, the same command goes on from here\n", name)
+	}
+	row("messages", digits(int64(s.Messages)))
+	row("rate", digits(int64(s.Rate))+"/s")
+	row("epochs", digits(int64(s.Epochs)))
+	row("visits", digits(int64(s.Visits)))
+	row("passes", digits(int64(s.Passes)))
+	row(evictions, digits(s.Counts[evictions]))
+	for _, count := range slices.Sorted(maps.Keys(s.Counts)) {
+		if count != evictions {
+			row(count, digits(s.Counts[count]))
+		}
+	}
+	row("time", s.Elapsed.Round(time.Millisecond).String())
+	return b.String()
+}
