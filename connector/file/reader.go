@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/rondo-flow/rondo/connector"
+	"github.com/rondo-flow/rondo/connector/rowtext"
 	"github.com/rondo-flow/rondo/schema"
 )
 
@@ -18,8 +19,9 @@ import (
 type reader struct {
 	file    *os.File
 	name    string
-	decoder *decoder
+	decoder rowtext.Decoder
 	maxRow  int
+	width   int // columns of a row
 
 	chunk   string
 	base    int64 // position of the chunk in the file
@@ -85,11 +87,12 @@ func (r *reader) readRow(b *connector.Batch) error {
 		b.End = true
 		return nil
 	}
-	if !blank(line) {
-		row := r.newRow()
-		if err := r.decoder.decode(line, row); err != nil {
-			return r.explain(err)
-		}
+	row := r.newRow()
+	is, err := r.decoder.Decode(line, row)
+	if err != nil {
+		return r.explain(err)
+	}
+	if is {
 		b.Rows = append(b.Rows, row)
 	}
 	b.Bytes += size
@@ -101,9 +104,9 @@ func (r *reader) readRow(b *connector.Batch) error {
 // explain names file, line and byte of what is malformed in the next line.
 func (r *reader) explain(err error) error {
 	column := 1
-	var m *malformed
+	var m *rowtext.Error
 	if errors.As(err, &m) {
-		column, err = m.at+1, m.err
+		column, err = m.Offset+1, m.Err
 	}
 	return connector.Malformed(fmt.Errorf("%s:%d:%d: %w", r.name, r.line+1, column, err))
 }
@@ -132,12 +135,6 @@ func (r *reader) nextLine() (line string, size int, err error) {
 			return "", 0, err
 		}
 	}
-}
-
-func blank(line string) bool {
-	c := cursor{text: line}
-	c.space()
-	return c.at == len(line)
 }
 
 // fill moves the chunk on: what is left of it, and what comes next in the file,
@@ -172,7 +169,7 @@ func (r *reader) offset() []byte {
 // many, and they live and die together.
 func (r *reader) newRow() schema.Row {
 	const rows = 256
-	n := len(r.decoder.columns)
+	n := r.width
 	if len(r.values) < n {
 		r.values = make([]schema.Value, rows*n)
 	}

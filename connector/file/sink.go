@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/rondo-flow/rondo/connector"
+	"github.com/rondo-flow/rondo/connector/rowtext"
 	"github.com/rondo-flow/rondo/schema"
 	"github.com/rondo-flow/rondo/yson"
 )
@@ -142,7 +143,7 @@ func (s *sink) adopt(f handle, m mark, first bool) (*writer, error) {
 		return nil, err
 	}
 	at := mark{Position: m.Position, Line: m.Line, Path: s.name, Node: node}
-	return &writer{file: f, at: at, trail: t, encoders: map[*schema.Schema]*encoder{}}, nil
+	return &writer{file: f, at: at, trail: t, encoders: map[*schema.Schema]rowtext.Encoder{}}, nil
 }
 
 func explainCheck(err error, m mark, size int64) error {

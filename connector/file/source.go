@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/rondo-flow/rondo/connector"
+	"github.com/rondo-flow/rondo/connector/rowtext"
 	"github.com/rondo-flow/rondo/schema"
 	"github.com/rondo-flow/rondo/yson"
 )
@@ -112,7 +113,7 @@ func (s *source) Open(_ context.Context, partition string, offset []byte) (conne
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{file: f, name: s.name, decoder: newDecoder(s.schema), maxRow: s.maxRow}
+	r := &reader{file: f, name: s.name, decoder: rowtext.NewJSONDecoder(s.schema), maxRow: s.maxRow, width: s.schema.Len()}
 	if offset != nil {
 		err = r.resume(offset, size)
 	}

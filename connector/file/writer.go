@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/rondo-flow/rondo/connector"
+	"github.com/rondo-flow/rondo/connector/rowtext"
 	"github.com/rondo-flow/rondo/flow"
 	"github.com/rondo-flow/rondo/schema"
 )
@@ -15,7 +16,7 @@ type writer struct {
 	file     handle
 	at       mark
 	trail    trail
-	encoders map[*schema.Schema]*encoder
+	encoders map[*schema.Schema]rowtext.Encoder
 	buf      []byte
 	failure  error
 }
@@ -54,7 +55,7 @@ func (w *writer) encode(messages []flow.Message) error {
 	w.buf = w.buf[:0]
 	for i := range messages {
 		m := &messages[i]
-		buf, err := w.encoder(m.Payload.Schema()).appendRow(w.buf, m.Payload.Row())
+		buf, err := w.encoder(m.Payload.Schema()).AppendRow(w.buf, m.Payload.Row())
 		if err != nil {
 			return connector.Malformed(fmt.Errorf("%s: message %s of stream %s: %w", w.at.Path, m.ID, m.StreamID, err))
 		}
@@ -63,10 +64,10 @@ func (w *writer) encode(messages []flow.Message) error {
 	return nil
 }
 
-func (w *writer) encoder(s *schema.Schema) *encoder {
+func (w *writer) encoder(s *schema.Schema) rowtext.Encoder {
 	e, ok := w.encoders[s]
 	if !ok {
-		e = newEncoder(s)
+		e = rowtext.NewJSONEncoder(s)
 		w.encoders[s] = e
 	}
 	return e

@@ -31,6 +31,7 @@ var layers = []layer{
 	{"store/storetest", []string{"store", "schema", "flow"}},
 	{"connector", []string{"schema", "flow", "yson"}},
 	{"connector/...", []string{"connector", "schema", "flow", "yson"}},
+	{"connector/file", []string{"connector", "connector/rowtext", "schema", "flow", "yson"}},
 	{"function", []string{"flow", "schema", "yson"}},
 	{"engine", []string{"partition", "visit", "store", "connector", "schema", "flow", "spec", "yson"}},
 	{"flowtest", []string{"flow", "schema", "yson"}},

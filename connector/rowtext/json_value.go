@@ -1,4 +1,4 @@
-package file
+package rowtext
 
 import (
 	"encoding/base64"

@@ -1,6 +1,7 @@
-package file
+package rowtext
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -11,10 +12,10 @@ import (
 	"github.com/rondo-flow/rondo/schema"
 )
 
-// TestDecodeTranscript: "schema" takes a column a line, "decode" prints a row
+// TestJSONTranscript: "schema" takes a column a line, "decode" prints a row
 // or the error of each line, which stands there in Go quotes if it needs them.
-func TestDecodeTranscript(t *testing.T) {
-	datadriven.RunTest(t, "testdata/decode", func(t *testing.T, td *datadriven.TestData) string {
+func TestJSONTranscript(t *testing.T) {
+	datadriven.RunTest(t, "testdata/json", func(t *testing.T, td *datadriven.TestData) string {
 		return runDecode(t, td)
 	})
 }
@@ -26,11 +27,11 @@ func runDecode(t *testing.T, td *datadriven.TestData) string {
 		columns, lines = strings.Split(td.Input[:i], "\n"), strings.Split(td.Input[i+2:], "\n")
 	}
 	s := flowtest.Schema(t, columns...)
-	d := newDecoder(s)
+	d := NewJSONDecoder(s)
 	var b strings.Builder
 	for _, line := range lines {
 		row := make(schema.Row, s.Len())
-		if err := d.decode(unquote(t, line), row); err != nil {
+		if err := decodeRow(d, unquote(t, line), row); err != nil {
 			fmt.Fprintln(&b, "error:", err)
 			continue
 		}
@@ -55,14 +56,14 @@ func unquote(t *testing.T, line string) string {
 }
 
 func TestNestingIsBounded(t *testing.T) {
-	d := newDecoder(flowtest.Schema(t, "n int64"))
+	d := NewJSONDecoder(flowtest.Schema(t, "n int64"))
 	deep := func(levels int) string {
 		return `{"other":` + strings.Repeat("[", levels) + strings.Repeat("]", levels) + `}`
 	}
-	if err := d.decode(deep(maxDepth-1), make(schema.Row, 1)); err != nil {
+	if err := decodeRow(d, deep(maxDepth-1), make(schema.Row, 1)); err != nil {
 		t.Errorf("%d levels: %v", maxDepth, err)
 	}
-	err := d.decode(deep(maxDepth), make(schema.Row, 1))
+	err := decodeRow(d, deep(maxDepth), make(schema.Row, 1))
 	if want := "byte 10009: more than 10000 levels of nesting"; err == nil || err.Error() != want {
 		t.Errorf("%d levels: error %v, want %s", maxDepth+1, err, want)
 	}
@@ -71,7 +72,7 @@ func TestNestingIsBounded(t *testing.T) {
 // The order of fields is only guessed from the lines before.
 func TestFieldsInAnyOrder(t *testing.T) {
 	s := flowtest.Schema(t, "a int64", "b int64", "c int64")
-	d := newDecoder(s)
+	d := NewJSONDecoder(s)
 	lines := map[string]string{
 		`{"a":1,"b":2,"c":3}`:                "[1, 2, 3]",
 		`{"c":3,"b":2,"a":1}`:                "[1, 2, 3]",
@@ -83,10 +84,10 @@ func TestFieldsInAnyOrder(t *testing.T) {
 	for before := range lines {
 		for line, want := range lines {
 			row := make(schema.Row, 3)
-			if err := d.decode(before, make(schema.Row, 3)); err != nil {
+			if err := decodeRow(d, before, make(schema.Row, 3)); err != nil {
 				t.Fatal(err)
 			}
-			if err := d.decode(line, row); err != nil || row.String() != want {
+			if err := decodeRow(d, line, row); err != nil || row.String() != want {
 				t.Errorf("%s after %s: row %v, error %v, want %s", line, before, row, err, want)
 			}
 		}
@@ -94,16 +95,27 @@ func TestFieldsInAnyOrder(t *testing.T) {
 }
 
 func TestLinesWithVeryManyFieldsTakeBoundedMemory(t *testing.T) {
-	d := newDecoder(flowtest.Schema(t, "last int64"))
+	d := NewJSONDecoder(flowtest.Schema(t, "last int64"))
 	var b strings.Builder
 	for i := range 10 * maxPlaces {
 		fmt.Fprintf(&b, `"f%d":%d,`, i, i)
 	}
 	row := make(schema.Row, 1)
-	if err := d.decode("{"+b.String()+`"last":7}`, row); err != nil || row[0] != schema.Int64(7) {
+	if err := decodeRow(d, "{"+b.String()+`"last":7}`, row); err != nil || row[0] != schema.Int64(7) {
 		t.Errorf("row %v, error %v", row, err)
 	}
 	if len(d.places) != maxPlaces {
 		t.Errorf("%d places remembered, want %d", len(d.places), maxPlaces)
 	}
+}
+
+var errNoRow = errors.New("no row")
+
+// decodeRow decodes what must be a row.
+func decodeRow(d Decoder, text string, row schema.Row) error {
+	ok, err := d.Decode(text, row)
+	if err == nil && !ok {
+		err = errNoRow
+	}
+	return err
 }

@@ -1,4 +1,4 @@
-package file
+package rowtext
 
 import (
 	"fmt"
@@ -7,10 +7,10 @@ import (
 	"github.com/rondo-flow/rondo/schema"
 )
 
-// decoder turns lines of JSON into rows. The lines of a file mostly have the
+// JSONDecoder is the [Decoder] of JSON Lines. The lines of a file mostly have the
 // same fields in the same order, so it first compares a field's name with the
 // one that stood at the same place in the line before.
-type decoder struct {
+type JSONDecoder struct {
 	columns  []schema.Column
 	required int
 	index    *schema.Schema
@@ -29,8 +29,9 @@ type place struct {
 // maxPlaces bounds what is remembered of lines with very many fields.
 const maxPlaces = 256
 
-func newDecoder(s *schema.Schema) *decoder {
-	d := &decoder{columns: s.Columns(), index: s, seen: make([]uint64, s.Len())}
+// NewJSONDecoder returns a decoder of rows of the schema.
+func NewJSONDecoder(s *schema.Schema) *JSONDecoder {
+	d := &JSONDecoder{columns: s.Columns(), index: s, seen: make([]uint64, s.Len())}
 	for _, c := range d.columns {
 		if c.MustNotBeNull() {
 			d.required++
@@ -39,12 +40,30 @@ func newDecoder(s *schema.Schema) *decoder {
 	return d
 }
 
-// decode reads a line into row, which is all nulls. Fields that the schema does
-// not name are checked and ignored; a field of the schema that comes twice is
-// refused. Errors are *malformed.
-func (d *decoder) decode(line string, row schema.Row) error {
+// Scan finds the end of the line.
+func (d *JSONDecoder) Scan(text string) int {
+	if i := strings.IndexByte(text, '\n'); i >= 0 {
+		return i + 1
+	}
+	return -1
+}
+
+// Restart does nothing: each line stands for itself.
+func (d *JSONDecoder) Restart() {}
+
+// Decode reads a line. Fields that the schema does not name are checked and
+// ignored; a field of the schema that comes twice is refused. A blank line is no
+// row.
+func (d *JSONDecoder) Decode(line string, row schema.Row) (bool, error) {
+	c := cursor{text: strings.TrimSuffix(line, "\n")}
+	if c.space(); c.at == len(c.text) {
+		return false, nil
+	}
+	return true, d.decode(c, row)
+}
+
+func (d *JSONDecoder) decode(c cursor, row schema.Row) error {
 	d.line++
-	c := cursor{text: line}
 	if err := c.expect('{', "a row as a JSON object"); err != nil {
 		return err
 	}
@@ -74,7 +93,7 @@ func (d *decoder) decode(line string, row schema.Row) error {
 }
 
 // field reads one field. It returns 1 if its column is a required one.
-func (d *decoder) field(c *cursor, field int, row schema.Row) (int, error) {
+func (d *JSONDecoder) field(c *cursor, field int, row schema.Row) (int, error) {
 	start := c.at
 	name, err := c.name()
 	if err != nil {
@@ -102,15 +121,15 @@ func (d *decoder) field(c *cursor, field int, row schema.Row) (int, error) {
 // at gives an error about a value the place where the value begins; a syntax
 // error knows its own.
 func at(start int, err error) error {
-	if _, ok := err.(*malformed); ok {
+	if _, ok := err.(*Error); ok {
 		return err
 	}
-	return &malformed{at: start, err: err}
+	return &Error{Offset: start, Err: err}
 }
 
 // column returns the column of the field that is the field-th of the line, -1
 // if there is none.
-func (d *decoder) column(field int, name string) int {
+func (d *JSONDecoder) column(field int, name string) int {
 	if field < len(d.places) && d.places[field].name == name {
 		return d.places[field].column
 	}
@@ -122,7 +141,7 @@ func (d *decoder) column(field int, name string) int {
 	return i
 }
 
-func (d *decoder) remember(field int, p place) {
+func (d *JSONDecoder) remember(field int, p place) {
 	if field >= maxPlaces {
 		return
 	}
@@ -133,10 +152,10 @@ func (d *decoder) remember(field int, p place) {
 	d.places[field] = p
 }
 
-func (d *decoder) missing(c *cursor) error {
+func (d *JSONDecoder) missing(c *cursor) error {
 	for i, col := range d.columns {
 		if col.MustNotBeNull() && d.seen[i] != d.line {
-			return &malformed{at: c.at, err: fmt.Errorf("column %s: it is required, and the row has no such field", col.Name)}
+			return &Error{Offset: c.at, Err: fmt.Errorf("column %s: it is required, and the row has no such field", col.Name)}
 		}
 	}
 	return nil

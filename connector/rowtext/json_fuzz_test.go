@@ -1,4 +1,4 @@
-package file
+package rowtext
 
 import (
 	"encoding/json"
@@ -16,7 +16,7 @@ import (
 )
 
 // FuzzDecode compares the decoder with encoding/json and big numbers.
-func FuzzDecode(f *testing.F) {
+func FuzzJSONDecode(f *testing.F) {
 	for _, line := range []string{
 		`{"i":1,"u":2,"d":3.5,"b":true,"s":"x"}`, `{"i":-9.5e1, "u":18446744073709551615}`, `{"d":1e400}`, `{"i":1e-1}`,
 		`{"s":"\ud83d\ude00\n"}`, `{"s":{"$base64":"AA=="}}`, `{"x":[1,{"y":[]}],"b":null}`, `{"i":1,"i":2}`, `{"d":"NaN"}`, `[]`, `{`,
@@ -24,10 +24,10 @@ func FuzzDecode(f *testing.F) {
 		f.Add(line)
 	}
 	s := flowtest.Schema(f, "i int64", "u uint64", "d double", "b boolean", "s string")
-	d := newDecoder(s)
+	d := NewJSONDecoder(s)
 	f.Fuzz(func(t *testing.T, line string) {
 		row := make(schema.Row, s.Len())
-		err := d.decode(line, row)
+		err := decodeRow(d, line, row)
 		if err == nil {
 			if err := s.Check(row); err != nil {
 				t.Fatalf("%q: the row does not fit: %v", line, err)
@@ -165,11 +165,11 @@ func zeroOf(t schema.Type) schema.Value {
 }
 
 // FuzzEncode writes rows of any values and reads them back.
-func FuzzEncode(f *testing.F) {
+func FuzzJSONEncode(f *testing.F) {
 	f.Add(int64(-1), uint64(1), 1.5, true, "x\x00\xff\"\\\u2028", `{"a"=[1;%nan;"\xff";<"b"=1>#]}`)
 	f.Add(int64(-1<<63), uint64(1<<64-1), 1e21, false, "", `""`)
 	s := flowtest.Schema(f, "i int64", "u uint64", "d double", "b boolean", "s string", "a any", "none int64")
-	e, d := newEncoder(s), newDecoder(s)
+	e, d := NewJSONEncoder(s), NewJSONDecoder(s)
 	f.Fuzz(func(t *testing.T, i int64, u uint64, dbl float64, b bool, text, structured string) {
 		node, err := yson.Parse([]byte(structured), yson.YSON)
 		if err != nil {
@@ -177,7 +177,7 @@ func FuzzEncode(f *testing.F) {
 		}
 		want := schema.Row{schema.Int64(i), schema.Uint64(u), schema.Double(dbl), schema.Boolean(b), schema.String(text),
 			schema.Any(string(yson.Encode(node))), schema.Null()}
-		line, err := e.appendRow(nil, want)
+		line, err := e.AppendRow(nil, want)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -185,7 +185,7 @@ func FuzzEncode(f *testing.F) {
 			t.Fatalf("%s is no line of JSON", line)
 		}
 		got := make(schema.Row, s.Len())
-		if err := d.decode(strings.TrimSuffix(string(line), "\n"), got); err != nil {
+		if err := decodeRow(d, strings.TrimSuffix(string(line), "\n"), got); err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}
 		if dbl != dbl { // any NaN is as good
@@ -204,12 +204,12 @@ func TestAnyValuesComeBack(t *testing.T) {
 		`1`, `-9223372036854775808`, `18446744073709551615u`, `1.`, `0.1`, `1e+300`, `%nan`, `%-inf`, `%true`, `"x"`, `"\xff"`, `""`,
 		`[]`, `{}`, `[1;[2.5;{"a"=#}]]`, `{"a"={"b"=["\xff";"\0"]};"c"=%false}`, `<"a"=1;"b"=<"c"=2>3>[4]`, `<"a"=1>#`, `[<"a"=1>"\xff"]`,
 	} {
-		line, err := newEncoder(s).appendRow(nil, schema.Row{schema.Any(text)})
+		line, err := NewJSONEncoder(s).AppendRow(nil, schema.Row{schema.Any(text)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		row := make(schema.Row, 1)
-		if err := newDecoder(s).decode(strings.TrimSuffix(string(line), "\n"), row); err != nil {
+		if err := decodeRow(NewJSONDecoder(s), strings.TrimSuffix(string(line), "\n"), row); err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}
 		if !json.Valid(line) || !sameTree(t, row[0].AsString(), text) {
@@ -259,14 +259,14 @@ func TestPlainIntegerIsExact(t *testing.T) {
 }
 
 func TestAppendRowOfAnotherLengthIsAnError(t *testing.T) {
-	e := newEncoder(flowtest.Schema(t, "n int64"))
-	if _, err := e.appendRow(nil, schema.Row{}); err == nil {
+	e := NewJSONEncoder(flowtest.Schema(t, "n int64"))
+	if _, err := e.AppendRow(nil, schema.Row{}); err == nil {
 		t.Error("wrote a row without its column")
 	}
-	if line, err := newEncoder(flowtest.Schema(t)).appendRow(nil, schema.Row{}); err != nil || string(line) != "{}\n" {
+	if line, err := NewJSONEncoder(flowtest.Schema(t)).AppendRow(nil, schema.Row{}); err != nil || string(line) != "{}\n" {
 		t.Errorf("a row of no columns is %s, error %v", line, err)
 	}
-	if _, err := newEncoder(flowtest.Schema(t, "v any")).appendRow(nil, schema.Row{schema.Any("{")}); err == nil {
+	if _, err := NewJSONEncoder(flowtest.Schema(t, "v any")).AppendRow(nil, schema.Row{schema.Any("{")}); err == nil {
 		t.Error("wrote an any value that is no YSON")
 	}
 }

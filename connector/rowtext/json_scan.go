@@ -1,19 +1,10 @@
-package file
+package rowtext
 
 import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
 )
-
-// malformed is an error at a byte of a line.
-type malformed struct {
-	at  int
-	err error
-}
-
-func (e *malformed) Error() string { return fmt.Sprintf("byte %d: %v", e.at+1, e.err) }
-func (e *malformed) Unwrap() error { return e.err }
 
 // cursor walks over the JSON text of one line. Its methods leave it behind
 // what they read; each error says where it is.
@@ -23,7 +14,7 @@ type cursor struct {
 }
 
 func (c *cursor) fail(format string, args ...any) error {
-	return &malformed{at: c.at, err: fmt.Errorf(format, args...)}
+	return &Error{Offset: c.at, Err: fmt.Errorf(format, args...)}
 }
 
 // peek returns the byte at the cursor, 0 at the end (no JSON text has a NUL).

@@ -1,4 +1,4 @@
-package file
+package rowtext
 
 import (
 	"encoding/base64"
@@ -11,15 +11,16 @@ import (
 	"github.com/rondo-flow/rondo/schema"
 )
 
-// encoder writes the rows of one schema as lines of JSON. The fields are in the
-// schema's order and all there, null ones too; so equal rows are equal lines.
-type encoder struct {
+// JSONEncoder is the [Encoder] of JSON Lines. The fields are in the schema's
+// order and all there, null ones too; so equal rows are equal lines.
+type JSONEncoder struct {
 	schema *schema.Schema
 	heads  []string // what stands before each value: {"a": and ,"b":
 }
 
-func newEncoder(s *schema.Schema) *encoder {
-	e := &encoder{schema: s}
+// NewJSONEncoder returns an encoder of rows of the schema.
+func NewJSONEncoder(s *schema.Schema) *JSONEncoder {
+	e := &JSONEncoder{schema: s}
 	for i, c := range s.Columns() {
 		head := []byte{'{'}
 		if i > 0 {
@@ -30,8 +31,11 @@ func newEncoder(s *schema.Schema) *encoder {
 	return e
 }
 
-// appendRow appends the line, with its end.
-func (e *encoder) appendRow(dst []byte, row schema.Row) ([]byte, error) {
+// AppendHeader appends nothing: each line names its fields.
+func (e *JSONEncoder) AppendHeader(dst []byte) []byte { return dst }
+
+// AppendRow appends the line, with its end.
+func (e *JSONEncoder) AppendRow(dst []byte, row schema.Row) ([]byte, error) {
 	if len(row) != len(e.heads) {
 		return nil, fmt.Errorf("a row of %d values for a schema of %d columns", len(row), len(e.heads))
 	}

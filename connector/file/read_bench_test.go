@@ -10,7 +10,6 @@ import (
 
 	"github.com/rondo-flow/rondo/connector"
 	"github.com/rondo-flow/rondo/flowtest"
-	"github.com/rondo-flow/rondo/schema"
 )
 
 var flightColumns = []string{"date string required", "delay int64 required", "origin string required", "destination string required"}
@@ -25,19 +24,6 @@ func flights(n int) []byte {
 			i%28+1, i%24, i%60, i%90-10, 200+i%2000, airports[i%6], airports[i%5])
 	}
 	return b.Bytes()
-}
-
-func BenchmarkDecodeLine(b *testing.B) {
-	d := newDecoder(flowtest.Schema(b, flightColumns...))
-	line := string(bytes.TrimSuffix(flights(1), []byte("\n")))
-	row := make(schema.Row, 4)
-	b.SetBytes(int64(len(line)))
-	b.ReportAllocs()
-	for range b.N {
-		if err := d.decode(line, row); err != nil {
-			b.Fatal(err)
-		}
-	}
 }
 
 // BenchmarkRead reads a file of 100 000 rows, in batches of 1000.

@@ -1,4 +1,4 @@
-package file
+package rowtext
 
 import (
 	"encoding/base64"
@@ -37,7 +37,7 @@ func readAny(c *cursor, col *schema.Column) (schema.Value, error) {
 func placed(start int, err error) error {
 	var problems yson.Problems
 	if errors.As(err, &problems) && problems[0].Line == 1 {
-		return &malformed{at: start + problems[0].Column - 1, err: errors.New(problems[0].Message)}
+		return &Error{Offset: start + problems[0].Column - 1, Err: errors.New(problems[0].Message)}
 	}
 	return err
 }

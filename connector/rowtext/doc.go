@@ -1,0 +1,23 @@
+// Package rowtext reads and writes rows as text: JSON Lines and CSV. Files and
+// commands that move rows in and out share it, so that a row looks the same
+// wherever it is written.
+//
+// Nothing is converted that would lose something. A value that its column does
+// not take is an error with its place in the row, never another value; the
+// bytes of a string column come out as they went in.
+//
+// # JSON Lines
+//
+// A row is a JSON object on a line of its own. Columns are its fields of the same
+// name, in any order; other fields are ignored, a field that comes twice is
+// refused, and a column without a field is null, or an error if the column is
+// required. Blank lines are passed over.
+//
+// Integers keep all 64 bits and are read in any notation that has an integer
+// value, 1.5e2 too. Doubles are written in the shortest form that reads back the
+// same; NaN and the infinities are the strings "NaN", "Infinity" and
+// "-Infinity". Bytes that are no UTF-8 are {"$base64": "…"}. An any column holds
+// any JSON value. What the encoder writes the decoder reads back as it was,
+// except inside an any column: there a uint64 may come back as the int64 of equal
+// value, and bytes in the name of a field that are no UTF-8 become U+FFFD.
+package rowtext
