@@ -40,7 +40,7 @@ func (b *builder) problem(path string, err error) {
 
 func (b *builder) computation(ctx context.Context, c *spec.Computation) {
 	path := "spec.computations." + c.ID
-	n := &node{id: c.ID, dynamic: b.o.Spec.Dynamic.Computation(c.ID)}
+	n := &node{id: c.ID, owner: c.ID, dynamic: b.o.Spec.Dynamic.Computation(c.ID)}
 	if c.GroupBy.Len() > 0 {
 		n.key = c.GroupBy
 	}
@@ -167,7 +167,7 @@ func (b *builder) source(ctx context.Context, n *node, c *spec.Computation, path
 // sink makes a node of its own for a sink: it has its own inbox and one writer
 // (D-26).
 func (b *builder) sink(owner *node, s *spec.Sink, path string) {
-	n := &node{id: owner.id + "/sinks/" + s.ID, kind: store.SinkPartition, dynamic: owner.dynamic}
+	n := &node{id: owner.id + "/sinks/" + s.ID, owner: owner.id, kind: store.SinkPartition, dynamic: owner.dynamic}
 	b.inputs(n, s.Inputs)
 	factory, known := b.o.Connectors.Sink(s.ClassName)
 	if !known {

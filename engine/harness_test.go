@@ -33,6 +33,7 @@ type rig struct {
 	dynamic    string // more dynamic fields of the counter
 	onMessage  func(flow.Message) error
 	function   func() flow.Function // in place of the counting function
+	edit       func(spec string) string
 }
 
 // newRig makes n rows over the given number of keys, in two source partitions.
@@ -65,7 +66,11 @@ const rigSpec = `{ spec = {
 
 func (r *rig) pipeline() *Pipeline {
 	r.t.Helper()
-	s, err := spec.Parse("rig.yson", fmt.Appendf(nil, rigSpec, r.partitions, r.dynamic, r.period))
+	text := fmt.Sprintf(rigSpec, r.partitions, r.dynamic, r.period)
+	if r.edit != nil {
+		text = r.edit(text)
+	}
+	s, err := spec.Parse("rig.yson", []byte(text))
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 
@@ -10,25 +9,6 @@ import (
 	"github.com/rondo-flow/rondo/store"
 	"github.com/rondo-flow/rondo/visit"
 )
-
-// openLayout reads the partitions of the pipeline from the store, or creates
-// them on the first start, and wires the nodes to them.
-func openLayout(ctx context.Context, p *plan, s store.Catalog, cores int) ([]store.Partition, error) {
-	ps, err := s.Partitions(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read partitions: %w", err)
-	}
-	want := p.layout(cores)
-	if len(ps) == 0 {
-		if ps, err = s.CreatePartitions(ctx, want); err != nil {
-			return nil, fmt.Errorf("create partitions: %w", err)
-		}
-	}
-	if err := p.compare(ps, want); err != nil {
-		return nil, err
-	}
-	return ps, p.wire(ps)
-}
 
 // layout is the partitions that the spec asks for.
 func (p *plan) layout(cores int) []store.Partition {

@@ -84,10 +84,7 @@ type environment struct {
 // Run works until the pipeline is completed, stopped or paused, and returns what
 // the whole job came to, former runs included. It may be called once.
 func (p *Pipeline) Run(ctx context.Context, s store.Store) (*Summary, error) {
-	if err := p.adopt(ctx, s); err != nil {
-		return nil, err
-	}
-	parts, err := openLayout(ctx, p.plan, s, p.opts.Cores)
+	parts, err := p.open(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -109,31 +106,6 @@ func (p *Pipeline) Run(ctx context.Context, s store.Store) (*Summary, error) {
 	}
 	after.since(env.before, env.clock.mono())
 	return after, err
-}
-
-// adopt makes the store this pipeline's, or checks that it is.
-func (p *Pipeline) adopt(ctx context.Context, s store.Store) error {
-	stored, err := s.Pipeline(ctx)
-	if err != nil {
-		return fmt.Errorf("read the stored pipeline: %w", err)
-	}
-	sp := p.opts.Spec
-	if stored == nil {
-		stored = &store.Pipeline{Name: sp.Name, Static: sp.StaticText}
-	}
-	switch {
-	case stored.Name != sp.Name:
-		return fmt.Errorf("the data folder belongs to pipeline %q, not %q: choose another one with --data", stored.Name, sp.Name)
-	case stored.Static != sp.StaticText:
-		return fmt.Errorf("the static spec of pipeline %q differs from the one its data was made with: use the former one, or start with an empty data folder", sp.Name)
-	case stored.Version > 0 && stored.Loaded == sp.DynamicText:
-		return nil
-	}
-	stored.Dynamic, stored.Loaded = sp.DynamicText, sp.DynamicText
-	if err := s.SavePipeline(ctx, stored); err != nil {
-		return fmt.Errorf("store the spec: %w", err)
-	}
-	return nil
 }
 
 func (p *Pipeline) newEnvironment(ctx context.Context, s store.Store, parts []store.Partition) (*environment, error) {

@@ -25,10 +25,18 @@ func (p *plan) node(id string) *node {
 	return p.nodes[i]
 }
 
+// apply puts dynamic parameters in force.
+func (p *plan) apply(d *spec.Dynamic) {
+	for _, n := range p.nodes {
+		n.dynamic = d.Computation(n.owner)
+	}
+}
+
 // node is something that has partitions: a computation, or a sink outside the
 // store. The first part follows from the spec; the second, from the layout.
 type node struct {
 	id        string
+	owner     string // the computation: of a sink, the one that writes it
 	kind      store.Kind
 	key       *flow.KeySchema // nil without group_by_schema
 	inputs    []inputPlan

@@ -1,0 +1,142 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/rondo-flow/rondo/spec"
+	"github.com/rondo-flow/rondo/store"
+)
+
+// open makes the store this pipeline's, or checks that it is and that the spec
+// fits the data in it; only then anything is changed. It returns the partitions,
+// to which the plan is wired.
+func (p *Pipeline) open(ctx context.Context, s store.Store) ([]store.Partition, error) {
+	stored, err := s.Pipeline(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the stored pipeline: %w", err)
+	}
+	parts, err := s.Partitions(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read partitions: %w", err)
+	}
+	next, err := p.adopt(stored, len(parts) > 0)
+	if err != nil {
+		return nil, err
+	}
+	want := p.plan.layout(p.opts.Cores)
+	if len(parts) > 0 {
+		if err := p.plan.compare(parts, want); err != nil {
+			return nil, err
+		}
+	}
+	if stored == nil || *stored != *next {
+		if err := s.SavePipeline(ctx, next); err != nil {
+			return nil, fmt.Errorf("store the spec: %w", err)
+		}
+	}
+	if len(parts) == 0 {
+		if parts, err = s.CreatePartitions(ctx, want); err != nil {
+			return nil, fmt.Errorf("create partitions: %w", err)
+		}
+	}
+	return parts, p.plan.wire(parts)
+}
+
+// adopt decides what is to be stored of the pipeline, and which dynamic spec is
+// in force: the file's, unless it is the one that was loaded last and another
+// was set since.
+func (p *Pipeline) adopt(stored *store.Pipeline, data bool) (*store.Pipeline, error) {
+	sp := p.opts.Spec
+	if stored == nil {
+		return &store.Pipeline{Name: sp.Name, Static: sp.StaticText, Dynamic: sp.DynamicText, Loaded: sp.DynamicText}, nil
+	}
+	if stored.Name != sp.Name {
+		return nil, fmt.Errorf("the data folder belongs to pipeline %q, not %q: choose another one with --data", stored.Name, sp.Name)
+	}
+	next := *stored
+	if stored.Static != sp.StaticText {
+		if err := p.checkStatic(stored, data); err != nil {
+			return nil, err
+		}
+		p.log.Info("the static spec has changed, the new one is in force", "pipeline", sp.Name)
+		next.Static = sp.StaticText
+	}
+	if stored.Loaded != sp.DynamicText {
+		next.Dynamic, next.Loaded = sp.DynamicText, sp.DynamicText
+	}
+	return &next, p.force(&next)
+}
+
+// force applies a stored dynamic spec that is not the file's.
+func (p *Pipeline) force(in *store.Pipeline) error {
+	if in.Dynamic == p.opts.Spec.DynamicText {
+		return nil
+	}
+	effective, err := spec.Stored(in.Name, p.opts.Spec.Path, in.Static, in.Dynamic)
+	if err != nil {
+		return fmt.Errorf("the stored dynamic spec: %w", err)
+	}
+	p.log.Info("the dynamic spec that was set is in force, not the file's", "pipeline", in.Name, "version", in.Version)
+	p.plan.apply(&effective.Dynamic)
+	return nil
+}
+
+// checkStatic refuses changes that the data would not survive.
+func (p *Pipeline) checkStatic(stored *store.Pipeline, data bool) error {
+	if !data {
+		return nil
+	}
+	before, err := spec.Stored(stored.Name, p.opts.Spec.Path, stored.Static, stored.Loaded)
+	if err != nil {
+		return fmt.Errorf("the stored static spec: %w", err)
+	}
+	problems := incompatible(&before.Pipeline, &p.opts.Spec.Pipeline)
+	if len(problems) == 0 {
+		return nil
+	}
+	problems = append(problems, errors.New("the data of the pipeline was made with the former spec: undo these changes, or start with an empty data folder (--data)"))
+	return errors.Join(problems...)
+}
+
+// incompatible lists the changes of a static spec that concern what is stored:
+// keys, rows, and who reads and writes them.
+func incompatible(before, after *spec.Pipeline) (problems []error) {
+	add := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	for _, id := range before.StreamIDs() {
+		if s := after.Streams[id]; s != nil && !s.Schema.Equal(before.Streams[id].Schema) {
+			add("spec.streams.%s.schema has changed", id)
+		}
+	}
+	for _, id := range before.ComputationIDs() {
+		if after.Computations[id] == nil {
+			add("spec.computations.%s is gone", id)
+		}
+	}
+	for _, id := range after.ComputationIDs() {
+		path := "spec.computations." + id
+		a, b := before.Computations[id], after.Computations[id]
+		if a == nil {
+			add("%s is new", path)
+			continue
+		}
+		for _, c := range []struct {
+			field string
+			same  bool
+		}{
+			{"computation_class_name", a.Class == b.Class},
+			{"group_by_schema", a.GroupBy.Equal(b.GroupBy)},
+			{"input_stream_ids", slices.Equal(a.Inputs, b.Inputs)},
+			{"output_stream_ids", slices.Equal(a.Outputs, b.Outputs)},
+			{"sinks", slices.Equal(a.SinkIDs(), b.SinkIDs())},
+			{"source_streams", slices.Equal(a.SourceIDs(), b.SourceIDs())},
+		} {
+			if !c.same {
+				add("%s.%s has changed", path, c.field)
+			}
+		}
+	}
+	return problems
+}

@@ -1,0 +1,97 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rondo-flow/rondo/flow"
+	"github.com/rondo-flow/rondo/store/storetest"
+)
+
+// TestSpecAndDataMustFit: what a changed spec may change while there is data, and
+// what it says otherwise (design: specs).
+func TestSpecAndDataMustFit(t *testing.T) {
+	group := `group_by_schema = [{name=hash;type=uint64;required=%true;expression="farm_hash(key)"}; {name=key;type=string}]`
+	for _, c := range []struct {
+		name, old, new string
+		want           []string // parts of the error; none: it runs
+	}{
+		{"another period", "20ms", "30ms", nil},
+		{"another batch size", "max_rows_per_batch = 37", "max_rows_per_batch = 38", nil},
+		{"another visit stream", "sweep", "mop", nil},
+		{"another name", "{ spec", "{ name = other; spec", []string{`belongs to pipeline "rig", not "other"`, "--data"}},
+		{"another partition count", "desired_partition_count = 3", "desired_partition_count = 4", []string{"counter has 3 partitions", "set it back to 3"}},
+		{"another key", group, strings.Replace(group, "farm_hash(key)", "farm_hash(key, 1)", 1), []string{"counter.group_by_schema has changed", "undo these changes"}},
+		{"another type", "{name=count;type=int64}", "{name=count;type=uint64}", []string{"spec.streams.counts.schema has changed"}},
+		{"no sink", `;
+      sinks = {out = {sink_class_name = memory; input_stream_ids = [counts]}}`, "", []string{"counter.sinks has changed"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t, 60, 10)
+			s := storetest.NewModel()
+			p := r.pipeline()
+			r.onMessage = func(flow.Message) error { p.Pause(); return nil }
+			if _, err := p.Run(t.Context(), s); err != nil {
+				t.Fatal(err)
+			}
+			r.onMessage = nil
+			r.edit = func(text string) string {
+				if !strings.Contains(text, c.old) {
+					t.Fatalf("the spec has no %q", c.old)
+				}
+				return strings.ReplaceAll(text, c.old, c.new)
+			}
+			if c.want == nil {
+				r.run(s)
+				r.check()
+				return
+			}
+			before, _ := s.Pipeline(t.Context())
+			_, err := r.pipeline().Run(t.Context(), s)
+			for _, want := range c.want {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("error %v, want it to say %q", err, want)
+				}
+			}
+			if after, _ := s.Pipeline(t.Context()); *after != *before {
+				t.Errorf("refused, but the stored pipeline changed")
+			}
+		})
+	}
+}
+
+// TestSetDynamicSpecWinsUntilTheFileChanges: a file's dynamic spec replaces the
+// stored one only if it differs from the one that was loaded last.
+func TestSetDynamicSpecWinsUntilTheFileChanges(t *testing.T) {
+	r := newRig(t, 60, 10)
+	s := storetest.NewModel()
+	p := r.pipeline()
+	p.Pause()
+	if _, err := p.Run(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	stored, err := s.Pipeline(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored.Dynamic = strings.ReplaceAll(stored.Dynamic, "20ms", "7h")
+	if err := s.SavePipeline(t.Context(), stored); err != nil {
+		t.Fatal(err)
+	}
+	period := func() time.Duration {
+		p := r.pipeline()
+		p.Pause()
+		if _, err := p.Run(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		return p.plan.node("counter").dynamic.VisitStream("sweep").Period
+	}
+	if got := period(); got != 7*time.Hour {
+		t.Errorf("period %s, want the one that was set", got)
+	}
+	r.period = "30ms"
+	if got := period(); got != 30*time.Millisecond {
+		t.Errorf("period %s, want the changed file's", got)
+	}
+}
