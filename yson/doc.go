@@ -23,7 +23,7 @@
 // `yson:"name|other"`. More options: set (a list of strings without
 // duplicates) and ignored (on a field named _: known names that have no
 // effect, reported by [Decoder.Ignored]). A tag range:">0,<=1" bounds a
-// number, duration or size; enum:"a b" lists the words allowed; default:"..."
-// on no field: fields hold their defaults before decoding, and types in maps,
-// lists and behind pointers get theirs from [Defaulter].
+// number, duration or size; enum:"a b" lists the words allowed. Fields hold
+// their defaults before decoding; types in maps, in lists and behind pointers
+// get theirs from [Defaulter].
 package yson

@@ -72,7 +72,7 @@ func genTree(depth int) *rapid.Generator[*Node] {
 			}),
 			rapid.Custom(func(t *rapid.T) *Node { return Map(genEntries(t, depth-1)...) }),
 			rapid.Custom(func(t *rapid.T) *Node {
-				n := *genTree(depth - 1).Draw(t, "value")
+				n := *genTree(depth-1).Draw(t, "value")
 				n.Attributes = genEntries(t, depth-1)
 				return &n
 			}),
