@@ -4,6 +4,7 @@ package spec
 // the one list of such things: a feature that arrives removes its line.
 func (c *checker) checkAvailable() {
 	p := &c.spec.Pipeline
+	c.unavailable(c.root.keys("spec", "resources"), len(p.Resources) > 0)
 	for _, id := range p.ComputationIDs() {
 		c.checkComputationAvailable(c.place(id), p.Computations[id])
 	}
