@@ -59,6 +59,19 @@ func (x *exchange) release(id store.PartitionID, messages, bytes int) {
 	}
 }
 
+// empty notes that nothing waits for a partition. Sizes drift when the outcome of
+// a commit was lost, and would hold producers back for ever; this sets them
+// right again.
+func (x *exchange) empty(id store.PartitionID) {
+	s := x.sizes[id]
+	was := s.full()
+	s.messages.Store(0)
+	s.bytes.Store(0)
+	if was {
+		x.wakeAll()
+	}
+}
+
 func (x *exchange) wakeAll() {
 	for _, b := range x.all() {
 		b.wake()

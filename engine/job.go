@@ -83,6 +83,9 @@ func (j *job) load(ctx context.Context, id store.PartitionID) (err error) {
 	now := j.env.clock.now()
 	j.machine = partition.New(j.node.machineConfig(j.stored), now)
 	j.machine.Step(now, partition.ReportsRead{Reports: j.node.relevant(reports)})
+	for _, w := range j.machine.Warnings() {
+		j.env.log.Warn("stored coverage is read again", "computation", j.node.id, "partition", id, "reason", w)
+	}
 	return nil
 }
 
@@ -136,6 +139,7 @@ func (j *job) close() error {
 func (j *job) run(ctx context.Context) (outcome, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // ends lists in flight
+	id := j.stored.Partition.ID
 	for {
 		if err := ctx.Err(); err != nil {
 			return 0, err
@@ -160,6 +164,9 @@ func (j *job) run(ctx context.Context) (outcome, error) {
 			return 0, err
 		}
 		if !acted {
+			if j.machine.InboxEmpty() {
+				j.env.exchange.empty(id)
+			}
 			j.publish(now, false)
 			if err := j.wait(ctx, r); err != nil {
 				return 0, err

@@ -97,7 +97,7 @@ func (p *Pipeline) Run(ctx context.Context, s store.Store) (*Summary, error) {
 	}
 	p.begin(env)
 	err = env.runAll(ctx, p.plan, parts)
-	if err != nil && !errors.Is(err, context.Canceled) {
+	if err != nil && ctx.Err() == nil {
 		return nil, err
 	}
 	after, sumErr := summarize(context.WithoutCancel(ctx), s)
