@@ -20,4 +20,20 @@
 // any JSON value. What the encoder writes the decoder reads back as it was,
 // except inside an any column: there a uint64 may come back as the int64 of equal
 // value, and bytes in the name of a field that are no UTF-8 become U+FFFD.
+//
+// # CSV
+//
+// Rows are what encoding/csv reads: fields between delimiters, in quotes where
+// they hold a delimiter, a quote (written twice) or a line end; blank lines are
+// passed over, and each row has as many fields as there are names. Unlike there,
+// a carriage return inside quotes stays. A header names the columns, in any
+// order, or the dialect does; fields that are no column are passed over.
+//
+// A field of nothing is null, except in a string column that is required; a field
+// of nothing in quotes is an empty string where the column is a string, and null
+// elsewhere. Numbers are as in JSON, and may have zeros before them; NaN, Infinity
+// and -Infinity are doubles. Booleans are true and false, times RFC 3339 or the
+// number, an any column holds JSON. String columns take the bytes as they are,
+// UTF-8 or not. What the encoder writes the decoder reads back as it was, as with
+// JSON Lines.
 package rowtext
