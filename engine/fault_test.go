@@ -256,3 +256,56 @@ func checkShown(t *testing.T, s Status) {
 		t.Error("no error shows")
 	}
 }
+
+// TestLongHandlerCallShowsItsKey: a call that runs for more than 30 s is named in
+// the status (D-23).
+func TestLongHandlerCallShowsItsKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, 10, 10)
+		r.onMessage = taking(45 * time.Second)
+		p := r.pipeline()
+		busy := func() (shown int) {
+			for _, s := range p.Status().Partitions {
+				if s.Busy != "" && s.BusyFor > 0 {
+					shown++
+				}
+			}
+			return shown
+		}
+		time.AfterFunc(29*time.Second, func() {
+			if n := busy(); n > 0 {
+				t.Errorf("%d calls show as long after 29 s", n)
+			}
+		})
+		time.AfterFunc(40*time.Second, func() {
+			if busy() == 0 {
+				t.Error("no call shows after 40 s")
+			}
+			p.Pause()
+		})
+		if _, err := p.Run(t.Context(), storetest.NewModel()); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// TestNewInputWakesAnIdlePartition: batch_duration and empty_batch_backoff are
+// upper bounds of waiting, not delays (D-19).
+func TestNewInputWakesAnIdlePartition(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, 100, 10)
+		r.period = "1h"
+		r.gate = make(chan struct{})
+		var released, last time.Time
+		r.onMessage = func(flow.Message) error { last = time.Now(); return nil }
+		r.partitions = 1
+		time.AfterFunc(time.Minute, func() {
+			released = time.Now()
+			close(r.gate)
+		})
+		r.run(storetest.NewModel())
+		if waited := last.Sub(released); waited < 0 || waited > time.Millisecond {
+			t.Errorf("the last message was handled %s after it came", waited)
+		}
+	})
+}

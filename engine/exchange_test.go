@@ -1,0 +1,57 @@
+package engine
+
+import (
+	"testing"
+
+	"github.com/rondo-flow/rondo/partition"
+	"github.com/rondo-flow/rondo/store"
+)
+
+func handover(producer store.PartitionID, number uint64, size int) partition.Handover {
+	return partition.Handover{
+		Row:    &store.InboxRow{InboxKey: store.InboxKey{Producer: producer, Number: number}, Payload: make([]byte, size)},
+		Report: &store.Report{Partition: producer, Generation: store.Generation(number)},
+	}
+}
+
+// TestMailboxIsBounded: beyond its bounds it keeps the last report of each
+// producer and says that rows were lost (D-10).
+func TestMailboxIsBounded(t *testing.T) {
+	x := newExchange()
+	b := x.open(1)
+	for i := range uint64(3 * mailboxItems) {
+		x.post(1, handover(store.PartitionID(i%2), i, 10))
+	}
+	items, lost := b.take()
+	if len(items) != mailboxItems {
+		t.Errorf("%d items, want %d", len(items), mailboxItems)
+	}
+	if lost == nil || len(lost.Reports) != 2 || lost.Reports[1].Generation != 3*mailboxItems-1 {
+		t.Errorf("lost %+v, want the last report of both producers", lost)
+	}
+	if items, lost = b.take(); len(items) > 0 || lost != nil {
+		t.Errorf("taken twice: %d items, %v", len(items), lost)
+	}
+	x.post(1, handover(1, 1, mailboxBytes))
+	x.post(1, handover(1, 2, 1))
+	if items, lost = b.take(); len(items) != 1 || lost == nil {
+		t.Errorf("%d items and %v, want one row beyond the bound in bytes", len(items), lost)
+	}
+}
+
+// TestHandoverToAFormerJobGoesNowhere: a mailbox belongs to one generation.
+func TestHandoverToAFormerJobGoesNowhere(t *testing.T) {
+	x := newExchange()
+	former := x.open(1)
+	present := x.open(1)
+	x.close(1, former) // ends late
+	x.post(1, handover(2, 1, 1))
+	if items, _ := former.take(); len(items) > 0 {
+		t.Error("the former job got a hand-over")
+	}
+	if items, _ := present.take(); len(items) != 1 {
+		t.Error("the present job got none")
+	}
+	x.close(1, present)
+	x.post(1, handover(2, 2, 1)) // nobody is there: dropped
+}
