@@ -18,7 +18,7 @@ func (v *view) line(i, width int) string {
 	case i <= len(v.sweeps):
 		return cut(v.sweeps[i-1].line(), width)
 	case i == len(v.sweeps)+1:
-		return cut(v.trouble(), width)
+		return cut(v.last(), width)
 	default:
 		return "" // of a visit stream that has not begun
 	}
@@ -29,16 +29,20 @@ func (v *view) total() string {
 		digits(int64(v.epochs)), v.elapsed.Truncate(time.Second))
 }
 
-// trouble tells the first one, and how many more there are.
-func (v *view) trouble() string {
-	switch n := len(v.troubles); n {
-	case 0:
-		return "Ctrl-C stops; the same command goes on"
-	case 1:
-		return "! " + v.troubles[0]
-	default:
-		return fmt.Sprintf("! %s (and %d more)", v.troubles[0], n-1)
+// last tells what is wrong, else what to do.
+func (v *view) last() string {
+	if len(v.troubles) > 0 {
+		return "! " + v.trouble()
 	}
+	return "Ctrl-C stops; the same command goes on"
+}
+
+// trouble tells the first one of some, and how many more there are.
+func (v *view) trouble() string {
+	if more := len(v.troubles) - 1; more > 0 {
+		return fmt.Sprintf("%s (and %d more)", v.troubles[0], more)
+	}
+	return v.troubles[0]
 }
 
 const barWidth = 24

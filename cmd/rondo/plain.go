@@ -28,7 +28,7 @@ func (p *plain) show(s *engine.Status) {
 		attrs = append(attrs, sw.name, sw.state())
 	}
 	if len(v.troubles) > 0 {
-		attrs = append(attrs, "troubles", v.troubles)
+		attrs = append(attrs, "trouble", v.trouble())
 	}
 	p.log.Info("progress", attrs...)
 }

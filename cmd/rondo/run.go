@@ -38,11 +38,18 @@ func (c *runCommand) Run(io *streams) error {
 	}
 	screen := newScreen(io.err)
 	log := slog.New(slog.NewTextHandler(screen, nil))
+	told, stop := context.WithCancel(context.Background())
+	ignore := onInterrupt(func() {
+		log.Warn("stopping at the next epoch bound; Ctrl-C again quits at once")
+		stop()
+	})
+	defer ignore()
 	dataDir := cmp.Or(c.Data, filepath.Join("rondo-data", s.Name))
 	p, err := prepare(context.Background(), s, dataDir, log)
 	if err != nil {
 		return err
 	}
+	context.AfterFunc(told, p.Pause)
 	for _, note := range s.Notes {
 		log.Warn(note)
 	}
@@ -62,11 +69,6 @@ func (c *runCommand) work(p *engine.Pipeline, s *spec.Spec, dataDir string, scre
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	ignore := onInterrupt(func() {
-		log.Warn("stopping at the next epoch bound; Ctrl-C again quits at once")
-		p.Pause()
-	})
-	defer ignore()
 	log.Info("started", "pipeline", s.Name, "data", dataDir)
 	done := watch(p.Status, screen.display(visitStreams(s), log))
 	defer done()
