@@ -18,6 +18,9 @@ var (
 	// ErrConflict: what the commit relied on has moved: an inbox row (D-9), a
 	// routing version (D-12), a record's version. Read again, decide again.
 	ErrConflict = errors.New("conflict")
+	// ErrNoQueue: there is no queue, or partition of it, with that name. A commit
+	// that appends to one changes nothing.
+	ErrNoQueue = errors.New("no such queue")
 	// ErrCorrupt: stored bytes are not what was written. Stop, loudly.
 	ErrCorrupt = errors.New("store corrupt")
 	// ErrLocked: another process holds the store; the message says which.
