@@ -50,8 +50,12 @@ func (v *Visitor) switched(now Instant, was bool) {
 	}
 }
 
-// drop forgets what is read and not taken. Visits of the open epoch stay in it.
+// drop forgets what is read and not taken. While an epoch is open it waits for
+// the commit: visits may be under way that were offered before the pause.
 func (v *Visitor) drop() {
+	if v.epoch.open {
+		return
+	}
 	v.cover.turn(buffered, pending)
 	v.buffer.clear()
 	v.fill.err = nil

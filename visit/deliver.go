@@ -11,16 +11,25 @@ func (v *Visitor) Buffered() int { return v.buffer.visits }
 // BufferedBytes returns the size of the rows they bring along.
 func (v *Visitor) BufferedBytes() int { return v.buffer.bytes }
 
+// An epoch of visits alone waits to fill for the period / waitsPerPeriod, at most
+// longestWait. KV-32 allows five times as much, but a fortieth of the period
+// passes between two reads already, and with both in one tenth of the period
+// that tenth would miss its share of visits (KV-26).
+const (
+	waitsPerPeriod = 200
+	longestWait    = time.Second
+)
+
 // ReadyAt returns the monotonic time at which waiting visits deserve an epoch of
 // their own: at once when batch of them are ready or nothing can be added to
-// them, else after min(1 s, period/40) (KV-32). Not ok: there are none.
+// them, else after a wait for more (KV-32). Not ok: there are none.
 func (v *Visitor) ReadyAt(now Instant, batch int) (at time.Duration, ok bool) {
 	if v.paused() || v.buffer.visits == 0 {
 		return 0, false
 	}
 	at = now.Mono
 	if v.buffer.visits < batch && !v.full() && v.growing() {
-		at = v.buffer.head().listed + min(time.Second, v.pacer.period/40)
+		at = v.buffer.head().listed + min(longestWait, v.pacer.period/waitsPerPeriod)
 	}
 	if v.limiter.cost > 0 {
 		at = max(at, v.limiter.readyAt())
@@ -37,7 +46,7 @@ func (v *Visitor) NextVisits(now Instant, dst []Visit, n int) []Visit {
 	if v.paused() {
 		return dst
 	}
-	n = v.limiter.allow(now.Mono, v.pacer.limit(), min(n, v.buffer.visits))
+	n = v.limiter.allow(now.Mono, v.hold(), min(n, v.buffer.visits))
 	for _, c := range v.buffer.chunks.live() {
 		for i := c.next; i < len(c.entries); i++ {
 			if n <= 0 {

@@ -82,7 +82,7 @@ func (v *Visitor) Delta() Delta {
 	}
 	for i := range v.cover.buckets {
 		row := encodeIntervals(v.cover.buckets[i].durable())
-		if !bytes.Equal(row, v.saved.buckets[i]) {
+		if !sameRow(row, v.saved.buckets[i]) {
 			d.Buckets = append(d.Buckets, BucketRow{Index: i, Value: row})
 		}
 	}
@@ -92,6 +92,9 @@ func (v *Visitor) Delta() Delta {
 	v.saved.written, v.saved.complete, v.epoch.due = d, true, false
 	return d
 }
+
+// sameRow compares rows; nil is no row, which an empty one is not.
+func sameRow(a, b []byte) bool { return bytes.Equal(a, b) && (a == nil) == (b == nil) }
 
 // EpochCommitted says that the open epoch, with the last Delta, is durable. An
 // epoch that failed has no call: the driver drops the Visitor and makes a new
@@ -112,6 +115,9 @@ func (v *Visitor) EpochCommitted(now Instant) {
 		v.processed.observe(now.Mono, int(n))
 	}
 	v.epoch = epoch{}
+	if v.paused() {
+		v.drop()
+	}
 	v.judge(now)
 	v.settle(now)
 }

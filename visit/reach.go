@@ -54,8 +54,8 @@ func (r *reach) judge(pace Rate, lag, period time.Duration) {
 func (r *reach) message(pace, offered Rate, period time.Duration) string {
 	takes := time.Duration(float64(period) / max(pace.Value, 1e-3)).Round(time.Millisecond)
 	if offered.Value == 0 {
-		return fmt.Sprintf("the scan achieves %.0f%% of its pace: a pass takes about %s; lengthen period or give visits more time (visit_share)", 100*pace.Value, takes)
+		return fmt.Sprintf("the scan achieves %.0f%% of its pace: a pass takes about %s; lengthen period or give visits more time (visit_share, max_visits_per_second)", 100*pace.Value, takes)
 	}
-	return fmt.Sprintf("needs %.3g keys/s, achieves %.3g: a pass takes about %s; lengthen period or give visits more time (visit_share)",
+	return fmt.Sprintf("needs %.3g keys/s, achieves %.3g: a pass takes about %s; lengthen period or give visits more time (visit_share, max_visits_per_second)",
 		offered.Value, offered.Value*pace.Value, takes)
 }

@@ -72,7 +72,13 @@ func (v *Visitor) advance(now Instant) {
 		v.reach.restart(now.Mono)
 	}
 	v.pacer.advance(now.Mono)
-	v.limiter.advance(now.Mono, v.pacer.limit())
+	v.limiter.advance(now.Mono, v.hold())
+}
+
+// hold returns for how long allowed visits are saved up: a second, or as long as
+// epochs keep visits waiting.
+func (v *Visitor) hold() time.Duration {
+	return max(time.Second, double(v.pacer.epochs.median()))
 }
 
 // paused says whether nothing is read or handed out.

@@ -352,6 +352,13 @@ func (w *world) take(p *owner, n int, dice uint32) {
 			o.Delivered++
 		}
 	}
+	if dice>>20%16 == 0 {
+		p.v.Drain(w.now, true)
+		p.v.Drain(w.now, w.draining)
+	}
+	if dice>>20%16 == 1 {
+		w.drain(true)
+	}
 	p.v.AcceptVisits(o)
 	for i, v := range visits {
 		if dice>>(3*i)%8 == 1 {
