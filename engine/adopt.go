@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/rondo-flow/rondo/connector"
 	"github.com/rondo-flow/rondo/spec"
 	"github.com/rondo-flow/rondo/store"
 )
@@ -24,6 +25,10 @@ func (p *Pipeline) open(ctx context.Context, s store.Store) ([]store.Partition, 
 	}
 	next, err := p.adopt(stored, len(parts) > 0)
 	if err != nil {
+		return nil, err
+	}
+	queues, _ := s.(store.Queues)
+	if err := p.plan.attach(ctx, queues); err != nil {
 		return nil, err
 	}
 	want := p.plan.layout(p.opts.Cores)
@@ -139,4 +144,21 @@ func incompatible(before, after *spec.Pipeline) (problems []error) {
 		}
 	}
 	return problems
+}
+
+// attach hands the store to the sources and sinks whose data lies in it.
+func (p *plan) attach(ctx context.Context, s store.Queues) error {
+	for _, n := range p.nodes {
+		if source, ok := n.source.(connector.InStore); ok {
+			if err := errors.Join(source.Attach(ctx, s), n.enumerate(ctx)); err != nil {
+				return fmt.Errorf("source %s of computation %s: %w", n.sourceStream, n.id, err)
+			}
+		}
+		for _, sink := range n.storeSinks {
+			if err := sink.sink.Attach(ctx, s); err != nil {
+				return fmt.Errorf("sink of computation %s: %w", n.id, err)
+			}
+		}
+	}
+	return nil
 }

@@ -158,15 +158,30 @@ func (b *builder) source(ctx context.Context, n *node, c *spec.Computation, path
 		b.problem(path, err)
 		return
 	}
+	if _, later := n.source.(connector.InStore); later {
+		return // its partitions are known when there is a store, see attach
+	}
+	b.problem(path, n.enumerate(ctx))
+}
+
+// enumerate asks the source for its partitions.
+func (n *node) enumerate(ctx context.Context) (err error) {
 	if n.sourceKeys, err = n.source.Partitions(ctx); err != nil {
-		b.problem(path, fmt.Errorf("%w: %w", ErrInput, err))
+		return fmt.Errorf("%w: %w", ErrInput, err)
 	}
 	slices.Sort(n.sourceKeys)
+	return nil
 }
 
 // sink makes a node of its own for a sink: it has its own inbox and one writer
 // (D-26).
 func (b *builder) sink(owner *node, s *spec.Sink, path string) {
+	if factory, inStore := b.o.Connectors.StoreSink(s.ClassName); inStore {
+		sink, err := factory(b.setup(owner.id, s.ID, s.Parameters, path, nil, b.schemas(s.Inputs)))
+		b.problem(path, err)
+		owner.storeSinks = append(owner.storeSinks, storeSink{s.Inputs, sink})
+		return
+	}
 	n := &node{id: owner.id + "/sinks/" + s.ID, owner: owner.id, kind: store.SinkPartition, dynamic: owner.dynamic}
 	b.inputs(n, s.Inputs)
 	factory, known := b.o.Connectors.Sink(s.ClassName)

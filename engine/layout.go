@@ -124,6 +124,11 @@ func (n *node) wireOutputs(p *plan) error {
 	n.out, n.consumers = nil, nil
 	for i, o := range n.outputs {
 		s := outStream{id: o.Stream, schema: n.schemas[i], assign: n.assigners[i]}
+		for _, sink := range n.storeSinks {
+			if slices.Contains(sink.streams, o.Stream) {
+				s.sinks = append(s.sinks, sink.sink)
+			}
+		}
 		for _, c := range p.nodes {
 			if !slices.ContainsFunc(c.inputs, func(in inputPlan) bool { return in.stream == o.Stream }) {
 				continue

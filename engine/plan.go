@@ -53,12 +53,19 @@ type node struct {
 	sourceStream string
 	sourceKeys   []string
 
-	sink connector.Sink // sink partitions
+	sink       connector.Sink // sink partitions
+	storeSinks []storeSink    // written in the node's own epochs
 
 	partitions []store.Partition
 	producers  [][]store.PartitionID // parallel to inputs
 	out        []outStream
 	consumers  []store.PartitionID
+}
+
+// storeSink is a sink in the store with the streams that it takes.
+type storeSink struct {
+	streams []string
+	sink    connector.StoreSink
 }
 
 // inputPlan is an input stream and the node that produces it.

@@ -24,7 +24,9 @@ type result struct {
 	states    []store.StateWrite
 	written   []visit.Key
 	payloads  [][]byte // parallel to processed.Rows
+	appended  []store.QueueAppend
 	offset    []byte
+	consumed  []store.QueuePosition
 	position  []byte
 }
 
@@ -34,5 +36,6 @@ func (r *result) fill(c *store.Commit) {
 	for i := range r.payloads {
 		c.Produced[i].Payload = r.payloads[i]
 	}
+	c.Appended, c.Positions = r.appended, r.consumed
 	c.Offset, c.Position = r.offset, r.position
 }

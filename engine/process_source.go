@@ -35,9 +35,13 @@ func (p *sourceProcessor) process(_ context.Context, e *partition.Epoch, res *re
 	}
 	res.processed.SourceEvent = p.router.maxEvents[0]
 	res.processed.MessageTime = p.clock.mono() - began
-	res.offset = p.reader.take(res.processed.SourceRows)
 	finishOutput(p.router, res)
-	return nil
+	if res.offset = p.reader.take(res.processed.SourceRows); res.offset == nil {
+		return nil
+	}
+	var err error
+	res.consumed, err = p.reader.position()
+	return err
 }
 
 func (p *sourceProcessor) close() error { return p.reader.close() }

@@ -97,6 +97,7 @@ func (p *functionProcessor) finish(res *result) error {
 func finishOutput(r *router, res *result) {
 	res.processed.Rows, res.payloads = r.finish()
 	res.processed.MaxEvents = append(res.processed.MaxEvents, r.maxEvents...)
+	res.appended = r.appended
 }
 
 func visitKey(encoded string) (visit.Key, error) {

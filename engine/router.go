@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/rondo-flow/rondo/connector"
 	"github.com/rondo-flow/rondo/flow"
 	"github.com/rondo-flow/rondo/partition"
 	"github.com/rondo-flow/rondo/schema"
@@ -36,6 +37,7 @@ type outStream struct {
 	schema *schema.Schema
 	assign assigner // nil: event timestamps stay as given
 	routes []route
+	sinks  []connector.StoreSink
 }
 
 // router turns what an epoch emits into one batch for each target (D-6). It is
@@ -49,6 +51,7 @@ type router struct {
 	indexes    []uint32 // next message index, by stream
 	maxEvents  []int64
 	outBytes   int
+	appended   []store.QueueAppend
 	key        []byte
 	generation store.Generation
 }
@@ -64,6 +67,7 @@ func newRouter(streams []outStream, g store.Generation) *router {
 
 func (r *router) begin(epoch uint64, system int64) {
 	r.epoch, r.system, r.outBytes = epoch, system, 0
+	r.appended = nil
 	for _, b := range r.used {
 		b.reset()
 	}
@@ -92,8 +96,32 @@ func (r *router) emit(stream int, row schema.Row, event int64) error {
 			return fmt.Errorf("stream %s to %s: %w", s.id, s.routes[i].node, err)
 		}
 	}
+	if err := r.append(s, &m); err != nil {
+		return err
+	}
 	r.indexes[stream]++
 	r.maxEvents[stream] = max(r.maxEvents[stream], event)
+	return nil
+}
+
+// append gives the message to the stream's sinks in the store.
+func (r *router) append(s *outStream, m *wireMessage) (err error) {
+	for _, sink := range s.sinks {
+		before := len(r.appended)
+		r.appended, err = sink.Append(r.appended, flow.Message{
+			Meta: flow.Meta{
+				ID:       flow.MessageID{Generation: uint64(r.generation), Epoch: r.epoch, Stream: m.stream.index, Index: m.index},
+				StreamID: s.id, SystemTimestamp: flow.Time(m.system), EventTimestamp: flow.Time(m.event),
+			},
+			Payload: flow.NewPayload(s.schema, m.row),
+		})
+		if err != nil {
+			return fmt.Errorf("stream %s into a sink: %w", s.id, err)
+		}
+		for i := before; i < len(r.appended); i++ {
+			r.outBytes += len(r.appended[i].Value)
+		}
+	}
 	return nil
 }
 

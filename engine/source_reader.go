@@ -21,6 +21,8 @@ import (
 // batch (D-20).
 type sourceReader struct {
 	reader   connector.Reader
+	told     connector.Positioned // nil unless the source tells its position
+	key      string
 	requests chan connector.Limit
 	answers  chan sourceAnswer
 	cancel   context.CancelFunc
@@ -55,8 +57,9 @@ func openSource(ctx context.Context, n *node, part store.Partition, offset []byt
 	}
 	s := &sourceReader{
 		reader: reader, requests: make(chan connector.Limit, 1), answers: make(chan sourceAnswer, 1),
-		done: make(chan struct{}), base: base, taken: skip, skip: skip,
+		done: make(chan struct{}), key: n.sourceKey(part), base: base, taken: skip, skip: skip,
 	}
+	s.told, _ = n.source.(connector.Positioned)
 	ctx, s.cancel = context.WithCancel(ctx)
 	go s.run(ctx)
 	return s, nil
@@ -140,6 +143,15 @@ func (s *sourceReader) take(n int) []byte {
 		s.batches = s.batches[1:]
 	}
 	return append(binary.AppendUvarint(nil, uint64(s.taken)), s.base...)
+}
+
+// position tells how far the source is consumed, for sources that say so.
+func (s *sourceReader) position() ([]store.QueuePosition, error) {
+	if s.told == nil {
+		return nil, nil
+	}
+	p, err := s.told.Position(s.key, s.base, s.taken)
+	return []store.QueuePosition{p}, err
 }
 
 // drain drops what was read and not consumed.
