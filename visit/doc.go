@@ -47,4 +47,25 @@
 // list is begun or answered while an epoch is open), and a failed epoch restarts
 // the job (there is no way to tell a Visitor that an epoch failed: the driver
 // drops it and makes a new one from what is stored).
+//
+// # Decisions
+//
+// Where the rules leave a choice, this package decides as follows.
+//
+//   - Within a process lag follows monotonic time; the stored start of the
+//     schedule is a wall time, so that only down-time is judged by that clock.
+//   - max_visits_per_second holds back what is handed out, not what is read:
+//     so the rate is exact however many keys a slice turns out to hold, and the
+//     buffer limit bounds how far reading runs ahead.
+//   - The record of a first pass is stored within 5 s, as that of a new pass is:
+//     without it restarts more frequent than a minimum slice would begin the
+//     schedule anew each time.
+//   - A process counts as frozen if, between two reads, nothing was heard for
+//     longer than twice the allowance or the longest recent epoch, and a second.
+//   - A failed slice is retried where it is; other buckets wait for it.
+//   - Disabling drops what is buffered, as draining does, so that nothing old
+//     holds memory or a watermark meanwhile.
+//   - The completion signal is remembered while finite is false and counts once
+//     it is true: upstreams that completed stay completed.
+//   - An epoch of visits alone waits for less than KV-32 allows, see ReadyAt.
 package visit

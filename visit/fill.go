@@ -110,7 +110,10 @@ func (v *Visitor) widened(units uint64) uint64 {
 // nothing.
 func (v *Visitor) NextList(now Instant) (List, bool) {
 	o, ok := v.offer(now.Mono)
-	return v.list(o), ok
+	if !ok {
+		return List{}, false
+	}
+	return v.list(o), true
 }
 
 // list makes the call for an offer.
@@ -129,7 +132,7 @@ func (v *Visitor) AcceptList(now Instant, l List) {
 	v.advance(now)
 	o, ok := v.offer(now.Mono)
 	offered := v.list(o)
-	offered.MaxBytes = min(offered.MaxBytes, l.MaxBytes)
+	offered.MaxBytes = min(offered.MaxBytes, l.MaxBytes) // the driver may lower it
 	if !ok || l != offered {
 		panic("visit: accept a list that NextList did not offer at the same instant")
 	}
