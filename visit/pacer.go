@@ -39,19 +39,12 @@ func (p *pacer) rate() float64 { return float64(p.span) / p.period.Seconds() }
 // worth returns the time in which the base rate earns units, rounded up; units
 // are at most the span.
 func (p *pacer) worth(units uint64) time.Duration {
-	hi, lo := bits.Mul64(units, uint64(p.period))
-	quo, rem := bits.Div64(hi, lo, p.span)
-	if rem > 0 {
-		quo++
-	}
-	return time.Duration(quo)
+	return time.Duration(ceilOf(uint64(p.period), units, p.span))
 }
 
 // units returns what the base rate earns in d, which is at most the period.
 func (p *pacer) units(d time.Duration) uint64 {
-	hi, lo := bits.Mul64(p.span, uint64(d))
-	quo, _ := bits.Div64(hi, lo, uint64(p.period))
-	return quo
+	return floorOf(p.span, uint64(d), uint64(p.period))
 }
 
 // minimum returns the worth of the smallest slice (KV-23).
@@ -133,12 +126,13 @@ func (p *pacer) readyAt(span uint64) time.Duration {
 	return p.at + max(p.need(span)-p.credit, 0)
 }
 
-// charge takes the price of units and returns it.
+// charge takes the price of units and returns it. Prices are rounded down and
+// refunds up, so that what is left after many cuts still pays for the rest.
 func (p *pacer) charge(units uint64) time.Duration {
 	if p.unlimited {
 		return 0
 	}
-	price := min(p.worth(units), p.credit)
+	price := time.Duration(floorOf(uint64(p.period), units, p.span))
 	p.credit -= price
 	p.used = true
 	return price
@@ -146,9 +140,24 @@ func (p *pacer) charge(units uint64) time.Duration {
 
 // refund gives back the share of a price that part is of whole (KV-20).
 func (p *pacer) refund(price time.Duration, part, whole uint64) {
-	hi, lo := bits.Mul64(uint64(price), part)
+	p.credit = min(p.credit+time.Duration(ceilOf(uint64(price), part, whole)), p.limit())
+}
+
+// floorOf returns x * part / whole, rounded down; part is at most whole.
+func floorOf(x, part, whole uint64) uint64 {
+	hi, lo := bits.Mul64(x, part)
 	quo, _ := bits.Div64(hi, lo, whole)
-	p.credit = min(p.credit+time.Duration(quo), p.limit())
+	return quo
+}
+
+// ceilOf is floorOf rounded up.
+func ceilOf(x, part, whole uint64) uint64 {
+	hi, lo := bits.Mul64(x, part)
+	quo, rem := bits.Div64(hi, lo, whole)
+	if rem > 0 {
+		quo++
+	}
+	return quo
 }
 
 // double returns 2d, or the largest duration if that would overflow.
