@@ -38,8 +38,9 @@ type Source interface {
 // Reader reads one partition. It is used by one goroutine.
 type Reader interface {
 	// Read returns the next rows, at most max; it waits until there is at least
-	// one, the end is reached, or ctx is done. An error fails the job, which
-	// opens a new reader at the last committed offset.
+	// one, the batch tells something else (Skipped, Gap, End), or ctx is done. An
+	// error fails the job, which opens a new reader at the last committed offset;
+	// one that is [ErrMalformed] stops the pipeline.
 	Read(ctx context.Context, max Limit) (Batch, error)
 	// Close releases what the reader holds. It is called once, after the last
 	// Read returned.
@@ -59,6 +60,16 @@ type Batch struct {
 	Bytes int
 	// Offset is the place after the last row. It is opaque to the engine.
 	Offset []byte
+	// Skipped is how many malformed rows were passed over since the batch before,
+	// for sources that are told to; SkippedFirst says what and where the first of
+	// them was. They are consumed when Offset is reached.
+	Skipped      int
+	SkippedFirst error
+	// Gap says, for people, that rows behind the offset before this batch are
+	// gone, and which: the rows of this batch do not follow those that the offset
+	// promised. A number of rows counted from that offset means nothing any more.
+	// It is empty where nothing is missing, and a batch with a Gap has no rows.
+	Gap string
 	// End tells that a finite partition has no more rows, ever. The batch may
 	// hold the last rows.
 	End bool

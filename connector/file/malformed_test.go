@@ -28,7 +28,7 @@ var badInput = map[string]struct{ line, want string }{
 	"an integer with a fraction":  {`{"id":1.5}`, `in.jsonl:2:7: column id: 1.5 has a fraction, want int64`},
 	"a double out of range":       {`{"id":1,"d":1e309}`, `in.jsonl:2:13: column d: "1e309" is out of range of double`},
 	"bytes in a utf8 column":      {`{"id":1,"t":"` + "\xff" + `"}`, `in.jsonl:2:13: column t: "\xff" is not valid UTF-8: declare the column as string to keep any bytes`},
-	"a row too long":              {`{"id":1,"s":"` + strings.Repeat("x", 100) + `"}`, `in.jsonl:2:1: the line is longer than max_row_bytes = 64`},
+	"a row too long":              {`{"id":1,"s":"` + strings.Repeat("x", 100) + `"}`, `in.jsonl:2:1: the row is longer than max_row_bytes = 64`},
 }
 
 var badInputColumns = []string{"id int64 required", "b int8", "u uint64", "d double", "s string", "t utf8"}

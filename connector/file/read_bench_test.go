@@ -33,7 +33,12 @@ func BenchmarkRead(b *testing.B) {
 	if err := os.WriteFile(filepath.Join(dir, "flights.jsonl"), flights(rows), 0o666); err != nil {
 		b.Fatal(err)
 	}
-	src := &source{name: "flights.jsonl", dir: dir, schema: flowtest.Schema(b, flightColumns...), maxRow: 1 << 20}
+	src, err := NewSource(connector.Setup{
+		Parameters: parameters(b, `{path="flights.jsonl"; finite=%true}`), Schema: flowtest.Schema(b, flightColumns...), SpecDir: dir,
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
 	b.ReportAllocs()
 	for range b.N {
 		r, err := src.Open(context.Background(), "flights.jsonl", nil)

@@ -5,177 +5,195 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
+	"time"
 
 	"github.com/rondo-flow/rondo/connector"
 	"github.com/rondo-flow/rondo/connector/rowtext"
 	"github.com/rondo-flow/rondo/schema"
 )
 
-// reader reads the lines of one file. It holds a chunk of the file as a string,
-// and the strings of rows are parts of it: a chunk is copied once, not each
-// value.
+// reader reads one partition: one file to its end or, if it follows, a path and
+// the files that are found there one after the other.
 type reader struct {
-	file    *os.File
-	name    string
-	decoder rowtext.Decoder
-	maxRow  int
-	width   int // columns of a row
+	text
+	name   string // of the file, for errors
+	width  int    // columns of a row
+	skip   bool   // malformed rows are passed over
+	final  bool   // there is nothing behind the end of the file
+	follow *follower
 
-	chunk   string
-	base    int64 // position of the chunk in the file
-	next    int   // where in the chunk the next line begins
-	passed  int   // up to where in the chunk trail has seen it
-	end     bool  // the chunk reaches to the end of the file
-	line    int64 // lines before next
-	trail   trail
+	tooLong error  // the row that is being dropped
+	gap     string // to be told before anything else is read
 	failure error
 	values  []schema.Value // for the next rows
 }
 
-// chunkSize is how much is read at a time, as long as a line is not longer.
-const chunkSize = 256 << 10
+// errFull ends a batch before something that the next one has to begin with.
+var errFull = errors.New("the batch is full")
 
-// byteOrderMark is what some programs put before UTF-8 text.
-const byteOrderMark = "\uFEFF"
-
-// resume goes to the place of an offset.
-func (r *reader) resume(offset []byte, size int64) error {
-	m, err := decodeMark(offset)
-	if err != nil {
-		return err
-	}
-	switch err := m.check(r.file, size); {
-	case errors.Is(err, errShort):
-		return connector.Malformed(fmt.Errorf("%w: it has %d bytes, and %d of it were read: put the file back as it was, or start over with an empty data folder", err, size, m.Position))
-	case errors.Is(err, errOther):
-		return connector.Malformed(fmt.Errorf("%w, in what was read already (up to line %d): put the file back as it was, or start over with an empty data folder", err, m.Line))
-	case err != nil:
-		return err
-	}
-	r.base, r.line = m.Position, m.Line
-	r.trail, err = readTrail(r.file, m.Position)
-	return err
-}
-
-// Read returns the next rows. Rows before a malformed line are returned first,
-// so that a job gets as far as the file is good.
+// Read returns the next rows. Rows before a malformed one are returned first, so
+// that a job gets as far as the file is good.
 func (r *reader) Read(ctx context.Context, max connector.Limit) (connector.Batch, error) {
-	if err := ctx.Err(); err != nil {
-		return connector.Batch{}, err
+	for {
+		if err := ctx.Err(); err != nil {
+			return connector.Batch{}, err
+		}
+		if r.gap != "" {
+			b := connector.Batch{Gap: r.gap, Offset: r.offset()}
+			r.gap = ""
+			return b, nil
+		}
+		b, err := r.batch(ctx, max)
+		switch {
+		case len(b.Rows)+b.Skipped > 0 || err == io.EOF && r.follow == nil:
+			b.End = err == io.EOF && r.follow == nil
+			b.Offset = r.offset()
+			return b, nil
+		case err == io.EOF:
+			err = r.goOn(ctx)
+		case err == errFull:
+			err = nil
+		}
+		if err != nil {
+			return connector.Batch{}, err
+		}
 	}
-	var b connector.Batch
-	for r.failure == nil && !b.End && (len(b.Rows) == 0 || len(b.Rows) < max.Rows && b.Bytes < max.Bytes) {
-		r.failure = r.readRow(&b)
-	}
-	if len(b.Rows) == 0 && r.failure != nil {
-		return connector.Batch{}, r.failure
-	}
-	b.Offset = r.offset()
-	return b, nil
 }
 
-// readRow adds the row of the next line to the batch, or the end of the file.
-// After an error the line has not been passed.
-func (r *reader) readRow(b *connector.Batch) error {
-	line, size, err := r.nextLine()
-	if err != nil {
+// goOn goes to what follows the end of what there was, or waits for it.
+func (r *reader) goOn(ctx context.Context) error {
+	moved, err := r.follow.advance(r)
+	if moved || err != nil {
 		return err
 	}
-	if size == 0 {
-		b.End = true
+	t := time.NewTimer(r.follow.interval)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
 		return nil
 	}
-	row := r.newRow()
-	is, err := r.decoder.Decode(line, row)
-	if err != nil {
-		return r.explain(err)
-	}
-	if is {
-		b.Rows = append(b.Rows, row)
-	}
-	b.Bytes += size
-	r.next += size
-	r.line++
-	return nil
 }
 
-// explain names file, line and byte of what is malformed in the next line.
-func (r *reader) explain(err error) error {
-	column := 1
-	var m *rowtext.Error
-	if errors.As(err, &m) {
-		column, err = m.Offset+1, m.Err
-	}
-	return connector.Malformed(fmt.Errorf("%s:%d:%d: %w", r.name, r.line+1, column, err))
-}
-
-// nextLine returns the next line without its end, and its size with it; 0 at
-// the end of the file.
-func (r *reader) nextLine() (line string, size int, err error) {
-	for {
-		rest := r.chunk[r.next:]
-		end := strings.IndexByte(rest, '\n')
-		size = end + 1
-		if end < 0 && r.end {
-			end, size = len(rest), len(rest)
+// batch returns the rows that there are. The error is io.EOF at the end of the
+// file; it comes along with the rows before it.
+func (r *reader) batch(ctx context.Context, max connector.Limit) (b connector.Batch, err error) {
+	for err == nil && (len(b.Rows)+b.Skipped == 0 || len(b.Rows)+b.Skipped < max.Rows && b.Bytes < max.Bytes) {
+		if err = r.failure; err == nil {
+			err = r.readRow(ctx, &b)
 		}
-		switch {
-		case end > r.maxRow || end < 0 && len(rest) > r.maxRow:
-			return "", 0, r.explain(fmt.Errorf("the line is longer than max_row_bytes = %d", r.maxRow))
-		case end >= 0:
-			line = rest[:end]
-			if r.base == 0 && r.next == 0 {
-				line = strings.TrimPrefix(line, byteOrderMark)
-			}
-			return line, size, nil
-		}
-		if err := r.fill(); err != nil {
-			return "", 0, err
+		if errors.Is(err, connector.ErrMalformed) {
+			r.failure = err
 		}
 	}
+	return b, err
 }
 
-// fill moves the chunk on: what is left of it, and what comes next in the file,
-// at least as much again, so that long lines are not copied often.
-func (r *reader) fill() error {
-	r.settle()
-	rest := r.chunk[r.next:]
-	buf := make([]byte, len(rest)+max(chunkSize, len(rest)))
-	copy(buf, rest)
-	r.base += int64(r.next)
-	n, err := r.file.ReadAt(buf[len(rest):], r.base+int64(len(rest)))
-	if err != nil && err != io.EOF {
+// readRow adds the next row to the batch. After an error it has not been passed.
+func (r *reader) readRow(ctx context.Context, b *connector.Batch) error {
+	if r.file == nil {
+		return io.EOF
+	}
+	size, ok, err := r.find(ctx, r.final)
+	switch {
+	case errors.Is(err, errLong):
+		return r.refuseLong(b)
+	case errors.Is(err, errRewritten):
+		if len(b.Rows)+b.Skipped == 0 {
+			r.follow.restart(r)
+		}
+		return errFull
+	case err != nil:
+		return err
+	case !ok:
+		return io.EOF
+	}
+	if r.long {
+		r.skipRow(b, r.tooLong)
+	} else if err := r.decode(b, r.row(size)); err != nil {
 		return err
 	}
-	r.end = err == io.EOF
-	r.chunk, r.next, r.passed = string(buf[:len(rest)+n]), 0, 0
+	b.Bytes += size
+	r.pass(size)
 	return nil
 }
 
-// settle shows the trail what was read since the last time.
-func (r *reader) settle() {
-	pass(&r.trail, r.chunk[r.passed:r.next])
-	r.passed = r.next
+func (r *reader) decode(b *connector.Batch, text string) error {
+	row := r.newRow()
+	is, err := r.decoder.Decode(text, row)
+	switch {
+	case err != nil:
+		clear(row)
+		e, ok := errors.AsType[*rowtext.Error](err)
+		if err = r.explain(text, err); !r.skip || ok && e.Header {
+			return err
+		}
+		r.skipRow(b, err)
+	case is:
+		b.Rows = append(b.Rows, row)
+		r.values = r.values[len(row):]
+	}
+	return nil
 }
 
-func (r *reader) offset() []byte {
-	r.settle()
-	return r.trail.mark(mark{Position: r.base + int64(r.next), Line: r.line}).encode()
+func (r *reader) skipRow(b *connector.Batch, why error) {
+	if b.Skipped == 0 {
+		b.SkippedFirst = why
+	}
+	b.Skipped++
+}
+
+// refuseLong fails, or begins to drop the row. A row is dropped piece by piece,
+// and there is no offset inside it: what the batch has goes first.
+func (r *reader) refuseLong(b *connector.Batch) error {
+	err := r.explain("", fmt.Errorf("the row is longer than max_row_bytes = %d", r.maxRow))
+	switch {
+	case !r.skip:
+		return err
+	case len(b.Rows)+b.Skipped > 0:
+		return errFull
+	}
+	r.tooLong = err
+	r.drop()
+	return nil
+}
+
+// explain names file, line and byte of what is malformed in the next row.
+func (r *reader) explain(row string, err error) error {
+	line, column := r.line+1, 1
+	if e, ok := errors.AsType[*rowtext.Error](err); ok {
+		before := row[:e.Offset]
+		line += int64(strings.Count(before, "\n"))
+		column, err = e.Offset-strings.LastIndexByte(before, '\n'), e.Err
+	}
+	return connector.Malformed(fmt.Errorf("%s:%d:%d: %w", r.name, line, column, err))
 }
 
 // newRow returns a row of nulls. Rows are cut from a larger piece: there are
 // many, and they live and die together.
 func (r *reader) newRow() schema.Row {
 	const rows = 256
-	n := r.width
-	if len(r.values) < n {
-		r.values = make([]schema.Value, rows*n)
+	if len(r.values) < r.width {
+		r.values = make([]schema.Value, rows*r.width)
 	}
-	row := r.values[:n:n]
-	r.values = r.values[n:]
-	return row
+	return r.values[:r.width:r.width]
 }
 
-func (r *reader) Close() error { return r.file.Close() }
+// offset is the place before the next row.
+func (r *reader) offset() []byte {
+	m := r.mark()
+	if r.follow != nil {
+		m.Node = r.follow.node
+	}
+	return m.encode()
+}
+
+// Close closes the file.
+func (r *reader) Close() error {
+	if r.file == nil {
+		return nil
+	}
+	return r.file.Close()
+}

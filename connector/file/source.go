@@ -7,11 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/rondo-flow/rondo/connector"
-	"github.com/rondo-flow/rondo/connector/rowtext"
 	"github.com/rondo-flow/rondo/schema"
-	"github.com/rondo-flow/rondo/yson"
 )
 
 // Class is the name of both the source and the sink in specs.
@@ -22,103 +21,127 @@ func Register(r *connector.Registry) error {
 	return errors.Join(r.AddSource(Class, NewSource), r.AddSink(Class, NewSink))
 }
 
-type sourceParameters struct {
-	Path        string    `yson:"path,required"`
-	Format      string    `yson:"format" enum:"jsonl"`
-	Finite      bool      `yson:"finite"`
-	MaxRowBytes yson.Size `yson:"max_row_bytes" range:">0"`
-}
-
-// NewSource is the factory of sources; it does not look for the file.
+// NewSource is the factory of sources; it does not look for files. Its
+// parameters are [SourceParameters].
 func NewSource(setup connector.Setup) (connector.Source, error) {
-	p := sourceParameters{Format: "jsonl", MaxRowBytes: 64 << 20}
+	var p SourceParameters
+	p.SetDefaults()
 	if err := setup.Parameters.Decode(&p); err != nil {
 		return nil, err
 	}
-	var problems yson.Problems
-	node, path := setup.Parameters.Node(), setup.Parameters.Path()
-	if p.Path == "" {
-		problems.Add(node.Get("path"), yson.Join(path, "path"), "the path is empty: name a file, relative to the folder of the spec file")
-	}
-	if !p.Finite {
-		problems.Add(node.Get("finite"), yson.Join(path, "finite"), "a file is read once, from its beginning to its end: set finite = %%true")
-	}
-	for _, c := range setup.Schema.Columns() {
-		if c.Expression != "" {
-			problems.Add(node, path, "column %s of the stream has an expression: the file source reads columns, it computes none", c.Name)
-		}
-	}
-	if err := problems.Err(); err != nil {
+	if err := p.check(setup); err != nil {
 		return nil, err
 	}
-	s := &source{name: p.Path, dir: setup.SpecDir, schema: setup.Schema, maxRow: int(p.MaxRowBytes)}
-	return s, nil
+	return &source{place: place{setup.SpecDir, p.patterns()}, schema: setup.Schema, parameters: p}, nil
 }
 
-// source is one finite file.
+// source is the files of some paths, each a partition.
 type source struct {
-	name   string // as in the spec
-	dir    string // what name is relative to
-	schema *schema.Schema
-	maxRow int
+	place
+	schema     *schema.Schema
+	parameters SourceParameters
 }
 
-func (s *source) path() string {
-	if filepath.IsAbs(s.name) {
-		return s.name
-	}
-	return filepath.Join(s.dir, s.name)
-}
-
-// Partitions returns the file's name as the spec gives it, so that the folder
-// may be moved between two runs.
+// Partitions returns the paths as the spec gives them, so that the folder may be
+// moved between two runs. Finite files have to be there.
 func (s *source) Partitions(context.Context) ([]string, error) {
-	f, _, err := s.open()
+	paths, err := s.list()
 	if err != nil {
 		return nil, err
 	}
-	return []string{s.name}, f.Close()
+	var errs []error
+	for _, path := range paths {
+		errs = append(errs, s.look(path))
+	}
+	return paths, errors.Join(errs...)
 }
 
-// open opens the file and returns its size.
-func (s *source) open() (*os.File, int64, error) {
-	f, err := os.Open(s.path())
-	if err != nil {
-		return nil, 0, s.explain(err)
+// look tells what is wrong with a path before anything is read.
+func (s *source) look(path string) error {
+	whole := s.of(path)
+	file, _, err := openRegular(whole)
+	if err == nil {
+		return file.Close()
 	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is not a regular file: only those can be read again after a restart", s.path())
+	if s.parameters.Finite || !errors.Is(err, fs.ErrNotExist) {
+		return s.explain(path, err)
 	}
-	if err != nil {
-		return nil, 0, errors.Join(err, f.Close())
+	if _, err := os.Stat(filepath.Dir(whole)); err != nil {
+		return fmt.Errorf("there is no folder for the file %s to appear in: %w", whole, err)
 	}
-	return f, info.Size(), nil
-}
-
-func (s *source) explain(err error) error {
-	if !errors.Is(err, fs.ErrNotExist) || filepath.IsAbs(s.name) {
-		return err
-	}
-	return fmt.Errorf("there is no file %s: the path %q is relative to the folder of the spec file, %s: %w",
-		s.path(), s.name, s.dir, fs.ErrNotExist)
+	return nil
 }
 
 // Open starts at the beginning, or goes on behind the last row of a batch.
-func (s *source) Open(_ context.Context, partition string, offset []byte) (connector.Reader, error) {
-	if partition != s.name {
-		return nil, fmt.Errorf("partition %q is not the source's file %q", partition, s.name)
+func (s *source) Open(ctx context.Context, partition string, offset []byte) (connector.Reader, error) {
+	if !s.has(partition) {
+		return nil, fmt.Errorf("partition %q is not of the source's paths, %s", partition, strings.Join(s.patterns, ", "))
 	}
-	f, size, err := s.open()
+	decoder, err := s.parameters.decoder(s.schema)
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{file: f, name: s.name, decoder: rowtext.NewJSONDecoder(s.schema), maxRow: s.maxRow, width: s.schema.Len()}
-	if offset != nil {
-		err = r.resume(offset, size)
+	r := &reader{
+		text: text{decoder: decoder, maxRow: int(s.parameters.MaxRowBytes), watch: !s.parameters.Finite},
+		name: partition, width: s.schema.Len(), skip: s.parameters.OnMalformed == "skip",
 	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", s.path(), err), f.Close())
+	open := s.openFinite
+	if !s.parameters.Finite {
+		open = s.openFollowed
+	}
+	if err := open(ctx, r, offset); err != nil {
+		return nil, errors.Join(err, r.Close())
 	}
 	return r, nil
+}
+
+func (s *source) openFinite(ctx context.Context, r *reader, offset []byte) error {
+	file, info, err := openRegular(s.of(r.name))
+	if err != nil {
+		return s.explain(r.name, err)
+	}
+	r.start(file)
+	r.final = true
+	if offset == nil {
+		return nil
+	}
+	m, err := decodeMark(offset)
+	if err == nil {
+		err = explainChange(m.check(file, info.Size()), m, info.Size())
+	}
+	if err == nil {
+		err = explainChange(r.startAt(ctx, file, m), m, info.Size())
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", file.Name(), err)
+	}
+	return nil
+}
+
+// explainChange says what to do about a file that is not what was read.
+func explainChange(err error, m mark, size int64) error {
+	switch {
+	case errors.Is(err, errShort):
+		return connector.Malformed(fmt.Errorf("%w: it has %d bytes, and %d of it were read: put the file back as it was, or start over with an empty data folder", err, size, m.Position))
+	case errors.Is(err, errOther):
+		return connector.Malformed(fmt.Errorf("%w, in what was read already (up to line %d): put the file back as it was, or start over with an empty data folder", err, m.Line))
+	default:
+		return err
+	}
+}
+
+func (s *source) openFollowed(ctx context.Context, r *reader, offset []byte) error {
+	r.follow = &follower{path: s.of(r.name), name: r.name, interval: s.parameters.PollInterval}
+	if offset == nil {
+		_, err := r.follow.open(r, r.follow.path, nil)
+		return err
+	}
+	m, err := decodeMark(offset)
+	if err == nil {
+		err = r.follow.resume(ctx, r, m)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.follow.path, err)
+	}
+	return nil
 }

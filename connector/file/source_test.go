@@ -271,7 +271,7 @@ func TestMaxRowBytesBoundsALine(t *testing.T) {
 				t.Fatalf("rows %v, error %v, want the first", n, err)
 			}
 			_, _, err := read(t, r, 100)
-			want := fmt.Sprintf("in/rows.jsonl:2:1: the line is longer than max_row_bytes = %d", limit)
+			want := fmt.Sprintf("in/rows.jsonl:2:1: the row is longer than max_row_bytes = %d", limit)
 			if err == nil || err.Error() != want {
 				t.Errorf("a line of %d bytes and then %q: error %v, want %s", len(long), end, err, want)
 			}
@@ -290,16 +290,34 @@ func TestValuesOfManyMegabytes(t *testing.T) {
 
 func TestSourceParametersAreChecked(t *testing.T) {
 	for text, want := range map[string]string{
-		`{finite=%true}`:                            `1:1: p: path is missing`,
-		`{path=""; finite=%true}`:                   `1:7: p.path: the path is empty`,
-		`{path="x"}`:                                `p.finite: a file is read once, from its beginning to its end: set finite = %true`,
-		`{path="x"; finite=%false}`:                 `1:19: p.finite: a file is read once`,
-		`{path="x"; finite=%true; format="csv"}`:    `1:33: p.format: `,
-		`{path="x"; finite=%true; max_row_bytes=0}`: `1:40: p.max_row_bytes: `,
-		`{path="x"; finite=%true; paht="y"}`:        `1:26: p.paht: `,
+		`{finite=%true}`:                                       `1:1: p: path is missing: name a file, relative to the folder of the spec file, or several as paths`,
+		`{paths=[]}`:                                           `1:1: p: path is missing`,
+		`{path=""}`:                                            `1:7: p.path: the path is empty: name a file, relative to the folder of the spec file`,
+		`{paths=["x";""]}`:                                     `1:13: p.paths[1]: the path is empty`,
+		`{path="x"; paths=["y"]}`:                              `1:18: p.paths: path is given too: keep one of them`,
+		`{path="x["}`:                                          `1:7: p.path: "x[" is no pattern: each [ needs its ], or a backslash before it where it stands for itself`,
+		`{path="x"; format="xml"}`:                             `1:19: p.format: "xml" is not one of jsonl, csv`,
+		`{path="x"; on_malformed="ignore"}`:                    `1:25: p.on_malformed: "ignore" is not one of fail, skip`,
+		`{path="x"; max_row_bytes=0}`:                          `1:26: p.max_row_bytes: must be > 0`,
+		`{path="x"; poll_interval=0}`:                          `1:26: p.poll_interval: must be >= 1ms`,
+		`{path="x"; paht="y"}`:                                 `1:12: p.paht: unknown field: did you mean path`,
+		`{path="x"; header=%true}`:                             `1:19: p.header: this is for format = csv`,
+		`{path="x"; delimiter=";"}`:                            `1:22: p.delimiter: this is for format = csv`,
+		`{path="x"; columns=[n]}`:                              `1:20: p.columns: this is for format = csv`,
+		`{path="x"; format=csv; delimiter=""}`:                 `1:1: p: the delimiter "" is not one ASCII character`,
+		`{path="x"; format=csv; delimiter="\""}`:               `1:1: p: the delimiter '"' cannot be used`,
+		`{path="x"; format=csv; columns=[s]}`:                  `1:1: p: column n: it is required, and none of the 1 fields has this name`,
+		`{path="x"; format=csv; columns=[n;n]}`:                `1:1: p: column n: it is named twice`,
+		`{path="x"; format=csv; columns=[n]; header=%true}`:    `1:1: p: columns are given, and a header which names them too: leave one out`,
+		`{path="x"; format=csv; header=%false}`:                ``,
+		`{path="x"; format=csv; columns=[a;n]; delimiter="|"}`: ``,
+		`{paths=["a*.jsonl"; "b"]; on_malformed=skip}`:         ``,
 	} {
-		_, err := NewSource(connector.Setup{Parameters: parameters(t, text), Schema: flowtest.Schema(t, "n int64")})
-		if err == nil || !strings.HasPrefix(err.Error(), want) {
+		_, err := NewSource(connector.Setup{Parameters: parameters(t, text), Schema: flowtest.Schema(t, "n int64 required")})
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("%s: error %v", text, err)
+		case want != "" && (err == nil || !strings.HasPrefix(err.Error(), want)):
 			t.Errorf("%s: error %v, want it to begin with %s", text, err, want)
 		}
 	}

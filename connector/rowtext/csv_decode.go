@@ -44,6 +44,9 @@ func (d *CSVDecoder) Restart() {
 	}
 }
 
+// Ready reports whether the names of the fields are known.
+func (d *CSVDecoder) Ready() bool { return d.places != nil }
+
 // Scan finds the end of the row, which is the first line end outside quotes.
 func (d *CSVDecoder) Scan(text string) int { return d.scan(text) }
 
@@ -56,7 +59,7 @@ func (d *CSVDecoder) Decode(text string, row schema.Row) (bool, error) {
 	if err := d.split(text); err != nil {
 		return false, d.header(err)
 	}
-	if d.places == nil {
+	if !d.Ready() {
 		return false, d.header(d.readHeader())
 	}
 	if len(d.fields) != len(d.places) {
@@ -151,7 +154,7 @@ func (d *CSVDecoder) readHeader() error {
 func (d *CSVDecoder) header(err error) error {
 	var e *Error
 	if errors.As(err, &e) {
-		e.Header = d.places == nil
+		e.Header = !d.Ready()
 	}
 	return err
 }

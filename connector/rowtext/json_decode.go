@@ -51,6 +51,9 @@ func (d *JSONDecoder) Scan(text string) int {
 // Restart does nothing: each line stands for itself.
 func (d *JSONDecoder) Restart() {}
 
+// Ready is true: there is no header.
+func (d *JSONDecoder) Ready() bool { return true }
+
 // Decode reads a line. Fields that the schema does not name are checked and
 // ignored; a field of the schema that comes twice is refused. A blank line is no
 // row.

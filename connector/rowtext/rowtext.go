@@ -21,6 +21,8 @@ type Decoder interface {
 	Decode(text string, row schema.Row) (bool, error)
 	// Restart tells that another text follows, from its beginning.
 	Restart()
+	// Ready reports whether rows can be decoded: not while a header is awaited.
+	Ready() bool
 }
 
 // Encoder writes the rows of one schema.
