@@ -10,32 +10,28 @@ import (
 	"github.com/rondo-flow/rondo/connector"
 	"github.com/rondo-flow/rondo/connector/rowtext"
 	"github.com/rondo-flow/rondo/schema"
-	"github.com/rondo-flow/rondo/yson"
 )
 
-type sinkParameters struct {
-	Path   string `yson:"path,required"`
-	Format string `yson:"format" enum:"jsonl"`
-}
-
-// NewSink is the factory of sinks; it touches no file.
+// NewSink is the factory of sinks; it touches no file. Its parameters are
+// [SinkParameters].
 func NewSink(setup connector.Setup) (connector.Sink, error) {
-	p := sinkParameters{Format: "jsonl"}
+	var p SinkParameters
+	p.SetDefaults()
 	if err := setup.Parameters.Decode(&p); err != nil {
 		return nil, err
 	}
-	if !filepath.IsLocal(p.Path) && !filepath.IsAbs(p.Path) {
-		return nil, yson.One(setup.Parameters.Node().Get("path"), yson.Join(setup.Parameters.Path(), "path"),
-			"%q is not below the data folder, which it is relative to: give a path below it, or an absolute one", p.Path)
+	if err := p.check(setup); err != nil {
+		return nil, err
 	}
-	return &sink{name: p.Path, dir: setup.DataDir, disk: osDisk{}}, nil
+	return &sink{name: p.Path, dir: setup.DataDir, parameters: p, disk: osDisk{}}, nil
 }
 
 // sink is one file that rows are appended to.
 type sink struct {
-	name string // as in the spec
-	dir  string // the data folder
-	disk disk
+	name       string // as in the spec
+	dir        string // the data folder
+	parameters SinkParameters
+	disk       disk
 }
 
 func (s *sink) path() string {
@@ -143,7 +139,7 @@ func (s *sink) adopt(f handle, m mark, first bool) (*writer, error) {
 		return nil, err
 	}
 	at := mark{Position: m.Position, Line: m.Line, Path: s.name, Node: node}
-	return &writer{file: f, at: at, trail: t, encoders: map[*schema.Schema]rowtext.Encoder{}}, nil
+	return &writer{file: f, at: at, trail: t, newEncoder: s.parameters.encoder, encoders: map[*schema.Schema]rowtext.Encoder{}}, nil
 }
 
 func explainCheck(err error, m mark, size int64) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,7 +40,12 @@ func numberedText(first, n int) string {
 
 func newSink(t testing.TB, dir, path string) connector.Sink {
 	t.Helper()
-	s, err := NewSink(connector.Setup{Parameters: parameters(t, fmt.Sprintf("{path=%q}", path)), DataDir: dir})
+	return newSinkOf(t, dir, fmt.Sprintf("{path=%q}", path))
+}
+
+func newSinkOf(t testing.TB, dir, params string) connector.Sink {
+	t.Helper()
+	s, err := NewSink(connector.Setup{Parameters: parameters(t, params), DataDir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,21 +53,29 @@ func newSink(t testing.TB, dir, path string) connector.Sink {
 }
 
 func TestSinkKeepsTheContract(t *testing.T) {
-	connectortest.Sink(t, func(t *testing.T) connectortest.SinkTarget {
-		dir := t.TempDir()
-		return connectortest.SinkTarget{
-			New:     func() connector.Sink { return newSink(t, dir, "out/deep/n.jsonl") },
-			Message: func(i int) flow.Message { return numbered(t, i, 1)[0] },
-			Want:    func(i int) string { return numberedText(i, 1) },
-			Content: func() ([]string, error) {
-				b, err := os.ReadFile(filepath.Join(dir, "out/deep/n.jsonl"))
-				if len(b) == 0 {
-					return nil, err
+	for format, row := range map[string]string{"jsonl": "{\"n\":%d}\n", "csv": "%d\n"} {
+		t.Run(format, func(t *testing.T) {
+			connectortest.Sink(t, func(t *testing.T) connectortest.SinkTarget {
+				dir := t.TempDir()
+				return connectortest.SinkTarget{
+					New:     func() connector.Sink { return newSinkOf(t, dir, "{path=\"out/deep/n\"; format="+format+"}") },
+					Message: func(i int) flow.Message { return numbered(t, i, 1)[0] },
+					Want:    func(i int) string { return fmt.Sprintf(row, i) },
+					Content: func() ([]string, error) {
+						b, err := os.ReadFile(filepath.Join(dir, "out/deep/n"))
+						rows := slices.Collect(strings.Lines(string(b)))
+						if format == "csv" && len(rows) > 0 {
+							if rows[0] != "n\n" {
+								t.Errorf("the header is %q", rows[0])
+							}
+							rows = rows[1:]
+						}
+						return rows, err
+					},
 				}
-				return strings.SplitAfter(strings.TrimSuffix(string(b), "\n")+"\n", "\n")[:strings.Count(string(b), "\n")], err
-			},
-		}
-	})
+			})
+		})
+	}
 }
 
 // sinkScript runs a sink on a fake disk and prints what it does there.
@@ -304,12 +318,16 @@ func TestAFileThatIsMovedOrWrittenMeanwhileIsNoticed(t *testing.T) {
 
 func TestSinkPathsMustBeUsable(t *testing.T) {
 	for text, want := range map[string]string{
-		`{}`:                           `1:1: p: path is missing`,
-		`{path="../out.jsonl"}`:        `1:7: p.path: "../out.jsonl" is not below the data folder`,
-		`{path=""}`:                    `1:7: p.path: "" is not below the data folder`,
-		`{path="x"; format="parquet"}`: `1:19: p.format: `,
+		`{}`:                                     `1:1: p: path is missing`,
+		`{path="../out.jsonl"}`:                  `1:7: p.path: "../out.jsonl" is not below the data folder`,
+		`{path=""}`:                              `1:7: p.path: "" is not below the data folder`,
+		`{path="x"; format="parquet"}`:           `1:19: p.format: `,
+		`{path="x"; delimiter=";"}`:              `1:22: p.delimiter: this is for format = csv`,
+		`{path="x"; format=csv}`:                 `1:1: p: the streams a and c have other columns than each other, and a CSV file has one header`,
+		`{path="x"; format=csv; delimiter="::"}`: `1:1: p: stream a: the delimiter "::" is not one ASCII character`,
 	} {
-		_, err := NewSink(connector.Setup{Parameters: parameters(t, text), DataDir: "data"})
+		streams := flow.Streams{"a": flowtest.Schema(t, "n int64", "s string"), "b": flowtest.Schema(t, "n uint64", "s utf8"), "c": flowtest.Schema(t, "s string", "n int64")}
+		_, err := NewSink(connector.Setup{Parameters: parameters(t, text), DataDir: "data", Streams: streams})
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: error %v, want it to begin with %s", text, err, want)
 		}

@@ -13,12 +13,14 @@ import (
 // writer appends to the file of a sink. What it holds of the file is true as
 // long as nothing failed; after that only a new Open knows.
 type writer struct {
-	file     handle
-	at       mark
-	trail    trail
-	encoders map[*schema.Schema]rowtext.Encoder
-	buf      []byte
-	failure  error
+	file    handle
+	at      mark
+	trail   trail
+	buf     []byte
+	failure error
+
+	newEncoder func(*schema.Schema) (rowtext.Encoder, error)
+	encoders   map[*schema.Schema]rowtext.Encoder
 }
 
 // keepBuffer is how much memory is kept between two writes.
@@ -50,27 +52,43 @@ func (w *writer) Write(ctx context.Context, messages []flow.Message) ([]byte, er
 	return w.position(), nil
 }
 
-// encode fills the buffer with the lines of the messages.
+// encode fills the buffer with the rows of the messages, and what stands before
+// the first of all.
 func (w *writer) encode(messages []flow.Message) error {
 	w.buf = w.buf[:0]
 	for i := range messages {
 		m := &messages[i]
-		buf, err := w.encoder(m.Payload.Schema()).AppendRow(w.buf, m.Payload.Row())
-		if err != nil {
+		if err := w.encodeRow(m); err != nil {
 			return connector.Malformed(fmt.Errorf("%s: message %s of stream %s: %w", w.at.Path, m.ID, m.StreamID, err))
 		}
-		w.buf = buf
 	}
 	return nil
 }
 
-func (w *writer) encoder(s *schema.Schema) rowtext.Encoder {
-	e, ok := w.encoders[s]
-	if !ok {
-		e = rowtext.NewJSONEncoder(s)
+func (w *writer) encodeRow(m *flow.Message) error {
+	e, err := w.encoder(m.Payload.Schema())
+	if err != nil {
+		return err
+	}
+	if w.at.Position == 0 && len(w.buf) == 0 {
+		w.buf = e.AppendHeader(w.buf)
+	}
+	buf, err := e.AppendRow(w.buf, m.Payload.Row())
+	if err == nil {
+		w.buf = buf
+	}
+	return err
+}
+
+func (w *writer) encoder(s *schema.Schema) (rowtext.Encoder, error) {
+	if e, ok := w.encoders[s]; ok {
+		return e, nil
+	}
+	e, err := w.newEncoder(s)
+	if err == nil {
 		w.encoders[s] = e
 	}
-	return e
+	return e, err
 }
 
 // append writes the buffer behind the recorded end and makes it durable.
