@@ -58,11 +58,7 @@ func (m misuse) OnMessage(_ context.Context, rt flow.Runtime, msg flow.Message, 
 
 func TestMisuseFailsTheEpochAndSaysWhatToDo(t *testing.T) {
 	counts := func(rt flow.Runtime, out flow.OutputCollector) error {
-		b, err := rt.MessageBuilder("counts")
-		if err != nil {
-			return err
-		}
-		m, err := b.Finish()
+		m, err := rt.MessageBuilder("counts").Finish()
 		return errors.Join(err, out.AddMessage(m))
 	}
 	var other flow.Key
@@ -83,7 +79,7 @@ func TestMisuseFailsTheEpochAndSaysWhatToDo(t *testing.T) {
 		},
 		"name a stream that is no output": {
 			func(rt flow.Runtime, _ flow.Message, _ flow.OutputCollector) error {
-				_, err := rt.MessageBuilder("rows")
+				_, err := rt.MessageBuilder("rows").Finish()
 				return err
 			},
 			`no output stream "rows": it is to be listed in output_stream_ids`,

@@ -151,10 +151,7 @@ func (f *countFunction) OnMessage(_ context.Context, rt flow.Runtime, m flow.Mes
 			return err
 		}
 	}
-	h, err := f.state.Open(rt, m)
-	if err != nil {
-		return err
-	}
+	h := f.state.Open(rt, m)
 	s, _, err := h.Get()
 	if err != nil {
 		return err
@@ -163,10 +160,7 @@ func (f *countFunction) OnMessage(_ context.Context, rt flow.Runtime, m flow.Mes
 }
 
 func (f *countFunction) OnVisit(_ context.Context, rt flow.Runtime, v flow.Visit, out flow.OutputCollector) error {
-	h, err := f.state.Open(rt, v)
-	if err != nil {
-		return err
-	}
+	h := f.state.Open(rt, v)
 	s, _, err := h.Get()
 	if err != nil {
 		return err
@@ -175,10 +169,7 @@ func (f *countFunction) OnVisit(_ context.Context, rt flow.Runtime, v flow.Visit
 	if err != nil {
 		return err
 	}
-	b, err := rt.MessageBuilder("counts")
-	if err != nil {
-		return err
-	}
+	b := rt.MessageBuilder("counts")
 	m, err := b.SetValue("key", row[1]).Set("count", s.Count).Set("sum", s.Sum).Set("pass", v.Pass).Set("final", v.Final).Finish()
 	if err != nil {
 		return err

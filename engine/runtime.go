@@ -132,12 +132,12 @@ func (r *callRuntime) Count(name string, n int64) {
 	r.counts[i].Value += n
 }
 
-func (r *callRuntime) MessageBuilder(stream string) (*flow.MessageBuilder, error) {
+func (r *callRuntime) MessageBuilder(stream string) *flow.MessageBuilder {
 	i, err := r.output(stream)
 	if err != nil {
-		return nil, err
+		return flow.FailedMessageBuilder(err)
 	}
-	return flow.NewMessageBuilder(stream, r.router.streams[i].schema), nil
+	return flow.NewMessageBuilder(stream, r.router.streams[i].schema)
 }
 
 func (r *callRuntime) output(stream string) (int, error) {

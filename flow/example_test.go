@@ -17,10 +17,7 @@ import (
 type counter struct{ count *flow.State[int64] }
 
 func (c counter) OnMessage(_ context.Context, rt flow.Runtime, msg flow.Message, _ flow.OutputCollector) error {
-	count, err := c.count.Open(rt, msg)
-	if err != nil {
-		return err
-	}
+	count := c.count.Open(rt, msg)
 	n, _, err := count.Get()
 	if err != nil {
 		return err
@@ -29,18 +26,12 @@ func (c counter) OnMessage(_ context.Context, rt flow.Runtime, msg flow.Message,
 }
 
 func (c counter) OnVisit(_ context.Context, rt flow.Runtime, visit flow.Visit, out flow.OutputCollector) error {
-	count, err := c.count.Open(rt, visit)
-	if err != nil {
-		return err
-	}
+	count := c.count.Open(rt, visit)
 	n, ok, err := count.Get()
 	if err != nil || !ok {
 		return err
 	}
-	b, err := rt.MessageBuilder("counts")
-	if err != nil {
-		return err
-	}
+	b := rt.MessageBuilder("counts")
 	m, err := b.Set("n", n).Finish()
 	if err != nil {
 		return err
@@ -108,10 +99,7 @@ func ExampleCodec() {
 	in := flow.Message{Key: flow.NewKey(nil, "key")}
 	state := flow.NewState("/n", flow.Codec[uint64](fixed{}))
 
-	h, err := state.Open(rt, in)
-	if err != nil {
-		log.Fatal(err)
-	}
+	h := state.Open(rt, in)
 	if err := errors.Join(h.Set(258), rt.EndEpoch()); err != nil {
 		log.Fatal(err)
 	}
@@ -139,10 +127,7 @@ func ExampleRaw() {
 	in := flow.Visit{Key: flow.NewKey(nil, "key")}
 	sketch := flow.NewState("/sketch", flow.Raw())
 
-	h, err := sketch.Open(rt, in)
-	if err != nil {
-		log.Fatal(err)
-	}
+	h := sketch.Open(rt, in)
 	if err := h.Set([]byte{1, 2, 3}); err != nil {
 		log.Fatal(err)
 	}

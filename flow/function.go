@@ -65,8 +65,9 @@ type Runtime interface {
 	// Count adds n to a named counter of the job. Counts of a failed epoch do
 	// not count.
 	Count(name string, n int64)
-	// MessageBuilder starts a message for an output stream.
-	MessageBuilder(stream string) (*MessageBuilder, error)
+	// MessageBuilder starts a message for an output stream. If there is no such
+	// stream, the builder's Finish says so.
+	MessageBuilder(stream string) *MessageBuilder
 }
 
 // OutputCollector takes what a call emits. An error of AddMessage also fails the

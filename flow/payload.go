@@ -92,9 +92,16 @@ func NewMessageBuilder(stream string, s *schema.Schema) *MessageBuilder {
 	return &MessageBuilder{stream: stream, schema: s, row: make(schema.Row, s.Len()), event: NoTimestamp}
 }
 
+// FailedMessageBuilder returns a builder for a stream that cannot be written:
+// Finish returns err.
+func FailedMessageBuilder(err error) *MessageBuilder { return &MessageBuilder{err: err} }
+
 // Set sets a column from a Go value: an integer, float, bool, string, []byte,
 // time.Time or nil.
 func (b *MessageBuilder) Set(column string, v any) *MessageBuilder {
+	if b.schema == nil {
+		return b
+	}
 	i, ok := b.schema.Index(column)
 	if !ok {
 		b.fail(fmt.Errorf("stream %s has no column %q", b.stream, column))
@@ -110,6 +117,9 @@ func (b *MessageBuilder) Set(column string, v any) *MessageBuilder {
 
 // SetValue sets a column to a value that already has the column's kind.
 func (b *MessageBuilder) SetValue(column string, v schema.Value) *MessageBuilder {
+	if b.schema == nil {
+		return b
+	}
 	i, ok := b.schema.Index(column)
 	if !ok {
 		b.fail(fmt.Errorf("stream %s has no column %q", b.stream, column))

@@ -46,16 +46,16 @@ func checkStateName(name string) error {
 func (s *State[T]) Name() string { return s.name }
 
 // Open returns the state of the input's key. The handle is for the call in
-// which it was opened.
-func (s *State[T]) Open(rt Runtime, of Keyed) (Handle[T], error) {
+// which it was opened. What is wrong with it comes out of Get and Set.
+func (s *State[T]) Open(rt Runtime, of Keyed) Handle[T] {
 	if s.err != nil {
-		return Handle[T]{}, s.err
+		return Handle[T]{state: s, err: s.err}
 	}
 	cell, err := rt.Cell(s.name, KeyOf(of))
 	if err != nil {
-		return Handle[T]{}, fmt.Errorf("state %s: %w", s.name, err)
+		err = fmt.Errorf("state %s: %w", s.name, err)
 	}
-	return Handle[T]{state: s, cell: cell}, nil
+	return Handle[T]{state: s, cell: cell, err: err}
 }
 
 // bytes encodes v and refuses to turn a value into the absence of one.
@@ -77,12 +77,16 @@ var errNothing = errors.New("the value has no bytes, which is the absence of a s
 type Handle[T any] struct {
 	state *State[T]
 	cell  *Cell
+	err   error
 }
 
 // Get returns the present value, and false when there is none. The value is
 // the caller's own: changing what it refers to changes nothing until Set.
 func (h Handle[T]) Get() (T, bool, error) {
 	var none T
+	if h.err != nil {
+		return none, false, h.err
+	}
 	if h.state.remember {
 		if v, ok := h.cell.Value().(T); ok {
 			return v, true, nil
@@ -105,6 +109,9 @@ func (h Handle[T]) Get() (T, bool, error) {
 // Set replaces the value. What v refers to may be changed afterwards without
 // any effect on the state.
 func (h Handle[T]) Set(v T) error {
+	if h.err != nil {
+		return h.err
+	}
 	if h.state.remember {
 		h.cell.SetValue(v, h.state.encode)
 		return nil
@@ -117,4 +124,9 @@ func (h Handle[T]) Set(v T) error {
 }
 
 // Clear removes the state of this key.
-func (h Handle[T]) Clear() { h.cell.SetBytes(nil) }
+func (h Handle[T]) Clear() error {
+	if h.err == nil {
+		h.cell.SetBytes(nil)
+	}
+	return h.err
+}

@@ -17,10 +17,7 @@ type route struct {
 
 // add is what a typical OnMessage does with its state.
 func add(rt flow.Runtime, s *flow.State[route], msg flow.Message) error {
-	h, err := s.Open(rt, msg)
-	if err != nil {
-		return err
-	}
+	h := s.Open(rt, msg)
 	r, _, err := h.Get()
 	if err != nil {
 		return err

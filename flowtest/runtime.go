@@ -87,12 +87,12 @@ func (r *Runtime) Count(name string, n int64) { r.counts[name] += n }
 func (r *Runtime) Counted(name string) int64 { return r.total[name] + r.counts[name] }
 
 // MessageBuilder starts a message for an output stream.
-func (r *Runtime) MessageBuilder(stream string) (*flow.MessageBuilder, error) {
+func (r *Runtime) MessageBuilder(stream string) *flow.MessageBuilder {
 	s, ok := r.outputs[stream]
 	if !ok {
-		return nil, r.unknownStream(stream)
+		return flow.FailedMessageBuilder(r.unknownStream(stream))
 	}
-	return flow.NewMessageBuilder(stream, s), nil
+	return flow.NewMessageBuilder(stream, s)
 }
 
 func (r *Runtime) unknownStream(stream string) error {

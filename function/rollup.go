@@ -49,10 +49,7 @@ func (r *rollup) OnMessage(_ context.Context, rt flow.Runtime, msg flow.Message,
 	if in == nil {
 		return fmt.Errorf("rollup got a message of the stream %s, which is no input", msg.StreamID)
 	}
-	h, err := r.states.Open(rt, msg)
-	if err != nil {
-		return err
-	}
+	h := r.states.Open(rt, msg)
 	l, known, err := h.Get()
 	if err != nil {
 		return err
@@ -91,10 +88,7 @@ func (r *rollup) OnVisit(_ context.Context, rt flow.Runtime, visit flow.Visit, o
 	if r.emit == nil && r.evict == nil {
 		return nil
 	}
-	h, err := r.states.Open(rt, visit)
-	if err != nil {
-		return err
-	}
+	h := r.states.Open(rt, visit)
 	l, known, err := h.Get()
 	if err != nil || !known {
 		return err

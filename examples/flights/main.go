@@ -26,10 +26,7 @@ type totals struct {
 type routes struct{ state *flow.State[totals] }
 
 func (r routes) OnMessage(_ context.Context, rt flow.Runtime, msg flow.Message, _ flow.OutputCollector) error {
-	state, err := r.state.Open(rt, msg)
-	if err != nil {
-		return err
-	}
+	state := r.state.Open(rt, msg)
 	sum, _, err := state.Get()
 	sum.Flights++
 	sum.Delay += msg.Payload.Int64("delay")
@@ -38,26 +35,27 @@ func (r routes) OnMessage(_ context.Context, rt flow.Runtime, msg flow.Message, 
 }
 
 func (r routes) OnVisit(_ context.Context, rt flow.Runtime, v flow.Visit, out flow.OutputCollector) error {
-	state, err := r.state.Open(rt, v)
+	state := r.state.Open(rt, v)
+	sum, _, err := state.Get()
 	if err != nil {
-		return err
+		return err // nothing of a failed call is kept
 	}
-	sum, _, getErr := state.Get()
-	key, keyErr := v.Key.Row() // hash, origin, destination
 	stream := "snapshots"
 	if now, known := rt.Watermark("flights"); known && now.Sub(sum.Last) > 14*24*time.Hour {
 		stream = "evicted"
-		state.Clear()
 		rt.Count("evictions", 1)
+		if err := state.Clear(); err != nil {
+			return err
+		}
 	}
-	m, err := rt.MessageBuilder(stream)
-	if err := errors.Join(getErr, keyErr, err); err != nil {
-		return err // nothing of a failed call is kept
+	key, err := v.Key.Row() // hash, origin, destination
+	if err != nil {
+		return err
 	}
-	m.SetValue("origin", key[1]).SetValue("destination", key[2]).Set("flights", sum.Flights).Set("total_delay", sum.Delay)
-	m.Set("last_flight", sum.Last.Std().Format("2006/01/02 15:04")).Set("pass", v.Pass).Set("final", v.Final)
-	record, err := m.Finish()
-	return errors.Join(err, out.AddMessage(record))
+	m, err := rt.MessageBuilder(stream).SetValue("origin", key[1]).SetValue("destination", key[2]).
+		Set("flights", sum.Flights).Set("total_delay", sum.Delay).Set("last_flight", sum.Last.Std().Format("2006/01/02 15:04")).
+		Set("pass", v.Pass).Set("final", v.Final).Finish()
+	return errors.Join(err, out.AddMessage(m))
 }
 
 func must[T any](v T, err error) T {

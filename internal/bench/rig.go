@@ -65,10 +65,7 @@ func newCount(flow.Setup) (flow.Function, error) {
 }
 
 func (c *count) OnMessage(_ context.Context, rt flow.Runtime, m flow.Message, _ flow.OutputCollector) error {
-	h, err := c.state.Open(rt, m)
-	if err != nil {
-		return err
-	}
+	h := c.state.Open(rt, m)
 	n, _, err := h.Get()
 	if err != nil {
 		return err
