@@ -2,6 +2,7 @@ package visit
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/rondo-flow/rondo/internal/invariants"
 )
@@ -56,8 +57,8 @@ func (v *Visitor) checkBuffered(i int) {
 			marks = append(marks, p.Range)
 		}
 	}
-	if got, want := fmt.Sprint(Union(chunks...)), fmt.Sprint(Union(marks...)); got != want {
-		panic(fmt.Sprintf("visit: bucket %d buffers %s but its chunks hold %s", i, want, got))
+	if !slices.Equal(Union(chunks...), marks) {
+		panic(fmt.Sprintf("visit: bucket %d buffers %s but its chunks hold %s", i, marks, chunks))
 	}
 }
 

@@ -7,12 +7,22 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/rondo-flow/rondo/internal/invariants"
 )
 
 var (
-	flagSeeds = flag.Int("seeds", 3000, "how many generated histories to run")
+	flagSeeds = flag.Int("seeds", usualSeeds(), "how many generated histories to run")
 	flagSeed  = flag.Uint64("seed", 1, "the first seed")
 )
+
+// usualSeeds is less where every step is checked and slow.
+func usualSeeds() int {
+	if invariants.Enabled {
+		return 1000
+	}
+	return 4000
+}
 
 // op is one step of a history. What a and b mean depends on the kind and on
 // the state at that step, so every list of ops is a legal history and a failing
