@@ -10,8 +10,11 @@ import (
 
 // TB is what a harness needs of a test; tests and rapid's checks both have it.
 type TB interface {
+	// Helper, Fatalf and Cleanup are those of testing.TB.
 	Helper()
+	// Fatalf fails the test and ends it.
 	Fatalf(format string, args ...any)
+	// Cleanup registers what is done when the test ends.
 	Cleanup(func())
 }
 
