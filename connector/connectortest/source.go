@@ -13,8 +13,8 @@ import (
 
 // Source checks a finite source whose content does not change: its partitions
 // are the same at each call, limits are kept, and a reader opened at any offset
-// that was given out returns exactly the rows that follow it. It returns the
-// rows of each partition.
+// that was given out returns exactly the rows that follow it, and passes over as
+// many. It returns the rows of each partition.
 func Source(t *testing.T, src connector.Source, s *schema.Schema) map[string][]schema.Row {
 	t.Helper()
 	partitions := partitionsOf(t, src)
@@ -85,7 +85,7 @@ func (c sourceCheck) batches(t *testing.T, offset []byte, limit connector.Limit)
 		if b.End {
 			return batches
 		}
-		if len(b.Rows) == 0 {
+		if len(b.Rows)+b.Skipped == 0 {
 			t.Fatalf("batch %d after offset %q is empty and is not the end", len(batches), offset)
 		}
 	}
@@ -102,6 +102,12 @@ func (c sourceCheck) rows(t *testing.T, batches []connector.Batch) []schema.Row 
 	t.Helper()
 	var rows []schema.Row
 	for _, b := range batches {
+		if b.Gap != "" {
+			t.Errorf("a gap where nothing changes: %s", b.Gap)
+		}
+		if (b.Skipped > 0) != (b.SkippedFirst != nil) {
+			t.Errorf("%d rows skipped, the first because of %v", b.Skipped, b.SkippedFirst)
+		}
 		if b.EventTimestamps != nil && len(b.EventTimestamps) != len(b.Rows) {
 			t.Errorf("%d event timestamps for %d rows", len(b.EventTimestamps), len(b.Rows))
 		}
@@ -118,20 +124,31 @@ func (c sourceCheck) rows(t *testing.T, batches []connector.Batch) []schema.Row 
 func (c sourceCheck) checkLimits(t *testing.T, batches []connector.Batch, limit connector.Limit) {
 	t.Helper()
 	for i, b := range batches {
-		if n := len(b.Rows); n > 1 && n > limit.Rows {
-			t.Errorf("batch %d has %d rows, the limit is %d", i, n, limit.Rows)
+		if n := len(b.Rows) + b.Skipped; n > 1 && n > limit.Rows {
+			t.Errorf("batch %d has %d rows, those skipped included, the limit is %d", i, n, limit.Rows)
 		}
 	}
 }
 
 func (c sourceCheck) checkOffsets(t *testing.T, name string, batches []connector.Batch, want []schema.Row) {
 	t.Helper()
-	read := 0
+	read, skipped := 0, 0
 	for _, b := range batches {
-		read += len(b.Rows)
-		rest := c.rows(t, c.batches(t, b.Offset, unlimited))
-		compare(t, fmt.Sprintf("%s, from row %d on", name, read), rest, want[read:])
+		read, skipped = read+len(b.Rows), skipped+b.Skipped
+		rest := c.batches(t, b.Offset, unlimited)
+		compare(t, fmt.Sprintf("%s, from row %d on", name, read), c.rows(t, rest), want[read:])
+		if more := skippedIn(rest); skipped+more != skippedIn(batches) {
+			t.Errorf("%s: %d rows passed over before row %d and %d behind, want %d", name, skipped, read, more, skippedIn(batches))
+		}
 	}
+}
+
+func skippedIn(batches []connector.Batch) int {
+	n := 0
+	for _, b := range batches {
+		n += b.Skipped
+	}
+	return n
 }
 
 func (c sourceCheck) checkCancel(t *testing.T) {

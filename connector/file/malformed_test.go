@@ -3,6 +3,7 @@ package file
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -10,9 +11,9 @@ import (
 	"github.com/rondo-flow/rondo/flowtest"
 )
 
-// badInput is each line that is no row of badInputColumns, with what is to be
-// said about it.
-var badInput = map[string]struct{ line, want string }{
+// badJSON and badCSV are texts that are no row of badInputColumns, with what is
+// to be said about them when they are the second row of a file.
+var badJSON = map[string]struct{ line, want string }{
 	"no JSON":                     {`{"id":1,"s":x}`, `in.jsonl:2:13: found 'x', want a JSON value`},
 	"the beginning of a row":      {`{"id":1,"s":`, `in.jsonl:2:13: the line ends, want a JSON value`},
 	"another JSON value":          {`[1]`, `in.jsonl:2:1: found '[', want a row as a JSON object`},
@@ -31,38 +32,61 @@ var badInput = map[string]struct{ line, want string }{
 	"a row too long":              {`{"id":1,"s":"` + strings.Repeat("x", 100) + `"}`, `in.jsonl:2:1: the row is longer than max_row_bytes = 64`},
 }
 
-var badInputColumns = []string{"id int64 required", "b int8", "u uint64", "d double", "s string", "t utf8"}
+var badCSV = map[string]struct{ line, want string }{
+	"text for a number":             {`x,,,,,,`, `in.csv:3:1: column id: "x" is no number, want int64`},
+	"text for a boolean":            {`1,,,,,,1`, `in.csv:3:8: column f: "1" is neither true nor false, want boolean`},
+	"a required column empty":       {`"",,,,,,`, `in.csv:3:1: column id: the field is empty, and the column is required`},
+	"an integer out of range":       {`-9223372036854775809,,,,,,`, `in.csv:3:1: column id: -9223372036854775809 is out of range of int64`},
+	"a narrow one out of range":     {`1,128,,,,,`, `in.csv:3:3: column b: 128 is out of range of int8`},
+	"a negative unsigned integer":   {`1,,-1,,,,`, `in.csv:3:4: column u: -1 is negative, want uint64`},
+	"an integer with a fraction":    {`1.5,,,,,,`, `in.csv:3:1: column id: 1.5 has a fraction, want int64`},
+	"bytes in a utf8 column":        {"1,,,,,\xff,", `in.csv:3:6: column t: "\xff" is not valid UTF-8: declare the column as string to keep any bytes`},
+	"behind a field of three lines": {"1,,,,\"a\n\nb\",\xff,", `in.csv:5:4: column t: "\xff" is not valid UTF-8: declare the column as string to keep any bytes`},
+	"too few fields":                {`1,2`, `in.csv:3:1: the row has 2 fields, want 7: a delimiter inside a field needs quotes around the field`},
+	"a quote inside a field":        {`1,2,3,4,x"y,,`, `in.csv:3:10: a quote inside a field that does not begin with one: put the whole field in quotes, and write two for each inside`},
+	"a quote that is not closed":    {"1,,,,\"a\n\n", `in.csv:3:6: the quote at the beginning of the field is not closed`},
+	"a row too long":                {`1,,,,` + strings.Repeat("x", 100) + `,,`, `in.csv:3:1: the row is longer than max_row_bytes = 64`},
+}
+
+var badInputColumns = []string{"id int64 required", "b int8", "u uint64", "d double", "s string", "t utf8", "f boolean"}
 
 func TestBadInputSaysWhereAndWhatAndStopsThePipeline(t *testing.T) {
-	for name, c := range badInput {
-		t.Run(name, func(t *testing.T) {
-			_, err := readAll(t, "in.jsonl", `{"id":0}`+"\n"+c.line+"\n", badInputColumns, "max_row_bytes=64")
-			if err == nil || err.Error() != c.want {
-				t.Errorf("error\n%v\nwant\n%s", err, c.want)
-			}
-			if !errors.Is(err, connector.ErrMalformed) {
-				t.Errorf("%v is not malformed input, so it would be tried for ever", err)
-			}
+	for name, c := range badJSON {
+		t.Run("json/"+name, func(t *testing.T) {
+			_, err := readAll(t, "in.jsonl", `{"id":0}`+"\n"+c.line+"\n", "max_row_bytes=64")
+			checkMalformed(t, err, c.want)
+		})
+	}
+	for name, c := range badCSV {
+		t.Run("csv/"+name, func(t *testing.T) {
+			_, err := readAll(t, "in.csv", "id,b,u,d,s,t,f\n0,,,,,,\n"+c.line+"\n", "format=csv; max_row_bytes=64")
+			checkMalformed(t, err, c.want)
 		})
 	}
 }
 
+func checkMalformed(t *testing.T, err error, want string) {
+	t.Helper()
+	if err == nil || err.Error() != want {
+		t.Errorf("error\n%v\nwant\n%s", err, want)
+	}
+	if !errors.Is(err, connector.ErrMalformed) {
+		t.Errorf("%v is not malformed input, so it would be tried for ever", err)
+	}
+}
+
 // readAll reads a file of that content to the end or the first error.
-func readAll(t *testing.T, name, content string, columns []string, more string) ([]string, error) {
+func readAll(t *testing.T, name, content, more string) ([]string, error) {
 	t.Helper()
 	dir := t.TempDir()
-	write(t, dir+"/"+name, content)
+	write(t, filepath.Join(dir, name), content)
 	src, err := NewSource(connector.Setup{
-		Parameters: parameters(t, `{path="`+name+`"; finite=%true;`+more+`}`), Schema: flowtest.Schema(t, columns...), SpecDir: dir,
+		Parameters: parameters(t, `{path="`+name+`"; finite=%true;`+more+`}`), Schema: flowtest.Schema(t, badInputColumns...), SpecDir: dir,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := src.Open(t.Context(), name, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
+	r := openAt(t, src, name, nil)
 	var rows []string
 	for {
 		b, err := r.Read(t.Context(), connector.Limit{Rows: 100, Bytes: 1 << 30})

@@ -28,14 +28,14 @@ func TestWhatTheSinkWritesTheSourceReads(t *testing.T) {
 		{schema.Int64(math.MaxInt64), schema.Uint64(1<<53 + 1), schema.String(string(every)), schema.String("ü\u2028\U0001F600"), schema.Double(math.Inf(-1)), schema.Boolean(false), schema.Any(`"x"`)},
 		{null, null, schema.String(""), schema.String(""), null, null, null},
 		{null, null, null, null, null, null, null},
-		{schema.Int64(0), schema.Uint64(0), schema.String(big), schema.String(big), schema.Double(0.1), null, schema.Any(`"` + strings.Repeat("x", 10<<20) + `"`)},
+		{schema.Int64(0), schema.Uint64(0), schema.String(big), schema.String(big), schema.Double(0.1), null, schema.Any(`"` + strings.Repeat("x", 1<<20) + `"`)},
 		{schema.Int64(-1), schema.Uint64(1), schema.String("\r\n\"',;\t{\"a\":1}"), schema.String(" x "), schema.Double(1e300), null, schema.Any(`[]`)},
 	}
 	var messages []flow.Message
 	for _, row := range rows {
 		messages = append(messages, flowtest.Message("in", flow.Key{}, 0, s, row))
 	}
-	for _, format := range []string{"format=jsonl", "format=csv", "format=csv; delimiter=\"\t\""} {
+	for _, format := range []string{"format=jsonl", "format=csv; delimiter=\"\t\""} {
 		t.Run(format, func(t *testing.T) {
 			dir := t.TempDir()
 			writeAll(t, newSinkOf(t, dir, `{path="rows"; `+format+`}`), messages)

@@ -114,7 +114,13 @@ func TestSourceReadsFilesOfManyChunks(t *testing.T) {
 
 func open(t testing.TB, src connector.Source, offset []byte) connector.Reader {
 	t.Helper()
-	r, err := src.Open(t.Context(), "in/rows.jsonl", offset)
+	return openAt(t, src, "in/rows.jsonl", offset)
+}
+
+// openAt opens a partition until the test ends.
+func openAt(t testing.TB, src connector.Source, partition string, offset []byte) connector.Reader {
+	t.Helper()
+	r, err := src.Open(t.Context(), partition, offset)
 	if err != nil {
 		t.Fatal(err)
 	}
