@@ -28,8 +28,11 @@ func (s *Store) load() error {
 		return err
 	}
 	generation, err := s.counter(counterGeneration)
+	if err != nil {
+		return err
+	}
 	s.lastPartition, s.lastGeneration = store.PartitionID(partition), store.Generation(generation)
-	return err
+	return s.loadQueues()
 }
 
 func (s *Store) loadPartition(key, value []byte) error {

@@ -30,6 +30,8 @@ const (
 	kindInbox = 'i'
 	// kindState: computation, key, 0, name → value.
 	kindState = 's'
+	// kindQueue: see the parts of queues.
+	kindQueue = 'q'
 )
 
 // The parts of an inbox row. The row itself is written once and removed once;
@@ -42,6 +44,7 @@ const (
 const (
 	counterPartition  = "partition"
 	counterGeneration = "generation"
+	counterQueue      = "queue"
 )
 
 func nameKey(kind byte, name string) []byte { return append([]byte{kind}, name...) }

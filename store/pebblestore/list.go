@@ -19,26 +19,11 @@ func (s *Store) ListStates(ctx context.Context, r store.ListRequest) (*store.Lis
 	}
 	defer s.leave()
 	prefix, ok := s.computation(r.Computation)
-	l := &lister{request: r, prefix: prefix}
-	upper := upperBound(prefix)
-	if r.Upper != "" {
-		upper = append(bytes.Clone(prefix), r.Upper...)
-	}
-	lower := append(bytes.Clone(prefix), r.Lower...)
-	if !ok || bytes.Compare(lower, upper) >= 0 {
+	if !ok {
 		return &store.ListAnswer{Complete: true}, nil
 	}
-	opts := &pebble.IterOptions{LowerBound: lower, UpperBound: upper}
-	if r.MaxWork > 0 {
-		l.limit = []byte{0xFF} // beyond every row
-		opts.SkipPoint = l.pass
-	}
-	it, err := s.db.NewIter(opts)
-	if err != nil {
-		return nil, s.classify(err)
-	}
-	err = l.read(it, lower)
-	if err := errors.Join(err, it.Close()); err != nil {
+	l := &lister{request: r, prefix: prefix}
+	if err := l.list(s.db); err != nil {
 		return nil, s.classify(err)
 	}
 	return l.answer(), nil
@@ -70,7 +55,29 @@ type lister struct {
 // listed is a key in text and its rows.
 type listed struct{ end, firstRow, bytes int }
 
-// read goes through the range until it ends or a limit is reached.
+// list reads the range.
+func (l *lister) list(db *pebble.DB) error {
+	lower := append(bytes.Clone(l.prefix), l.request.Lower...)
+	upper := upperBound(l.prefix)
+	if l.request.Upper != "" {
+		upper = append(bytes.Clone(l.prefix), l.request.Upper...)
+	}
+	if bytes.Compare(lower, upper) >= 0 {
+		return nil
+	}
+	opts := &pebble.IterOptions{LowerBound: lower, UpperBound: upper}
+	if l.request.MaxWork > 0 {
+		l.limit = []byte{0xFF} // beyond every row
+		opts.SkipPoint = l.pass
+	}
+	it, err := db.NewIter(opts)
+	if err != nil {
+		return err
+	}
+	return errors.Join(l.read(it, lower), it.Close())
+}
+
+// read goes on until the range ends or a limit is reached.
 func (l *lister) read(it *pebble.Iterator, lower []byte) error {
 	at := it.SeekGEWithLimit(lower, l.limit)
 	for ; at == pebble.IterValid; at = it.NextWithLimit(l.limit) {

@@ -19,7 +19,6 @@ type Store struct {
 	fs   *freezer
 	lock *pebble.Lock
 	db   *pebble.DB
-	sync *pebble.WriteOptions
 
 	life    sync.Mutex // closed, and adding to running
 	closed  bool
@@ -31,8 +30,11 @@ type Store struct {
 	partitions   map[store.PartitionID]*partition
 	computations map[string]uint64
 
+	queues queues
+
 	// catalog is held by the transactions that number things and replace the
-	// pipeline. It is taken after a partition's lock.
+	// pipeline. It is taken after a partition's lock, and before those of queue
+	// partitions.
 	catalog        chan struct{}
 	lastPartition  store.PartitionID
 	lastGeneration store.Generation
@@ -69,7 +71,6 @@ func open(dir string, o Options, lock *pebble.Lock) (*Store, error) {
 	}
 	s := &Store{
 		dir: dir, opts: o, lock: lock, fs: newFreezer(o.FS, dir, o.Logger),
-		sync:    &pebble.WriteOptions{Sync: !o.NoSync},
 		catalog: make(chan struct{}, 1),
 	}
 	db, err := pebble.Open(dir, o.pebble(s.fs, lock))
@@ -142,7 +143,30 @@ func (s *Store) classify(err error) error {
 // apply makes b durable. After an error the outcome is unknown, and the store
 // has stopped.
 func (s *Store) apply(b *pebble.Batch) error {
-	err := s.db.Apply(b, s.sync)
+	if err := s.send(b); err != nil {
+		return err
+	}
+	return s.settle(b)
+}
+
+// send gives b its place in the log and lets it be seen; settle, which must
+// follow if that went well, waits until it is durable. What comes later in the
+// log is never durable without it. Errors are as those of apply.
+func (s *Store) send(b *pebble.Batch) error {
+	if s.opts.NoSync {
+		return s.sent(s.db.Apply(b, pebble.NoSync))
+	}
+	return s.sent(s.db.ApplyNoSyncWait(b, pebble.Sync))
+}
+
+func (s *Store) settle(b *pebble.Batch) error {
+	if s.opts.NoSync {
+		return s.sent(nil)
+	}
+	return s.sent(b.SyncWait())
+}
+
+func (s *Store) sent(err error) error {
 	if err != nil {
 		s.fs.fail(fmt.Errorf("%w: a commit failed: %w; start again", store.ErrUnavailable, err))
 	}
@@ -171,7 +195,12 @@ func (s *Store) get(key []byte) ([]byte, error) {
 // scan calls row for every row that begins with prefix, in order. What it is
 // given is valid during the call.
 func (s *Store) scan(prefix []byte, row func(key, value []byte) error) error {
-	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: upperBound(prefix)})
+	return s.scanRange(prefix, upperBound(prefix), row)
+}
+
+// scanRange is scan for the rows in [lower, upper).
+func (s *Store) scanRange(lower, upper []byte, row func(key, value []byte) error) error {
+	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	if err != nil {
 		return s.classify(err)
 	}

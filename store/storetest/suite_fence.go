@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/rondo-flow/rondo/store"
@@ -63,30 +64,25 @@ var fenceTests = map[string]func(t *testing.T, h Harness){
 	// pipelines them does.
 	"no pipelined commit takes effect after the generation was raised": func(t *testing.T, h Harness) {
 		w := newWorld(t, h)
-		var acked sync.Map
-		var workers sync.WaitGroup
-		done := make(chan struct{}, 40)
-		owner := w.parts[0]
+		p := &pipeline{w: w, owner: w.parts[0], begun: make(chan struct{}, 40)}
 		for i := range 8 {
-			workers.Add(1)
-			go func() {
-				defer workers.Done()
-				w.commitUntilFenced(owner, i, &acked, done)
-			}()
+			p.workers.Add(1)
+			go p.commitUntilFenced(i)
 		}
-		for range cap(done) {
-			<-done
+		for range cap(p.begun) {
+			<-p.begun
 		}
 		w.raise(0)
 		after := keysOf(w.list("left"))
-		workers.Wait()
+		p.raised.Store(true)
+		p.workers.Wait()
 		w.equal("states after the last stale commit failed", keysOf(w.list("left")), after)
 		for _, key := range after {
-			if _, ok := acked.LoadAndDelete(key); !ok {
+			if _, ok := p.acked.LoadAndDelete(key); !ok {
 				t.Fatalf("commit %s took effect but was not acknowledged", key)
 			}
 		}
-		acked.Range(func(key, _ any) bool {
+		p.acked.Range(func(key, _ any) bool {
 			t.Fatalf("commit %s was acknowledged but is not there", key)
 			return false
 		})
@@ -160,26 +156,36 @@ func (w *world) raiseAtOnce(times int) map[store.Generation]int {
 	return out
 }
 
-// commitUntilFenced commits one new key after the other for p and tells of each
-// while somebody counts.
-func (w *world) commitUntilFenced(p store.Partition, worker int, acked *sync.Map, done chan<- struct{}) {
-	for i := 0; ; i++ {
+// pipeline is a stale owner with several commits on the way at any time.
+type pipeline struct {
+	w       *world
+	owner   store.Partition
+	workers sync.WaitGroup
+	begun   chan struct{} // gets one for each of the first commits
+	raised  atomic.Bool
+	acked   sync.Map // keys of acknowledged commits
+}
+
+// commitUntilFenced commits one new key after the other. A commit that begins
+// after the raise is the last one, whatever comes of it.
+func (p *pipeline) commitUntilFenced(worker int) {
+	defer p.workers.Done()
+	for i, last := 0, false; !last; i++ {
 		key := fmt.Sprintf("%d-%06d", worker, i)
-		c := &store.Commit{Partition: p.ID, Generation: p.Generation, Computation: p.Computation}
+		c := &store.Commit{Partition: p.owner.ID, Generation: p.owner.Generation, Computation: p.owner.Computation}
 		set(key, "/x", "1")(c)
-		err := w.Commit(w.ctx, c)
-		if err != nil && !errors.Is(err, store.ErrFenced) {
-			key = err.Error() // is found to be acknowledged and not there
-		} else if err != nil {
+		last = p.raised.Load()
+		err := p.w.Commit(p.w.ctx, c)
+		switch {
+		case errors.Is(err, store.ErrFenced):
 			return
+		case err != nil:
+			key = err.Error() // will be said to be acknowledged and not there
 		}
-		acked.Store(key, true)
+		p.acked.Store(key, true)
 		select {
-		case done <- struct{}{}:
+		case p.begun <- struct{}{}:
 		default:
-		}
-		if err != nil {
-			return
 		}
 	}
 }
