@@ -6,6 +6,7 @@ import "fmt"
 // white space and strings are passed, the only places where they end.
 type cursor struct {
 	data      []byte
+	binary    bool // has no lines
 	pos       int
 	line      int // from 1
 	lineStart int
@@ -14,7 +15,12 @@ type cursor struct {
 
 func newCursor(data []byte) cursor { return cursor{data: data, line: 1} }
 
-func (c *cursor) at() Pos { return Pos{Line: c.line, Column: c.pos - c.lineStart + 1} }
+func (c *cursor) at() Pos {
+	if c.binary {
+		return Pos{Column: c.pos + 1}
+	}
+	return Pos{Line: c.line, Column: c.pos - c.lineStart + 1}
+}
 
 func (c *cursor) done() bool { return c.pos >= len(c.data) }
 
@@ -64,9 +70,17 @@ func (c *cursor) fail(format string, args ...any) error { return c.failAt(c.at()
 // found describes the next byte for a message.
 func (c *cursor) found() string {
 	if c.done() {
-		return "the end of the text"
+		return c.end()
 	}
 	return fmt.Sprintf("%q", c.data[c.pos:c.pos+1])
+}
+
+// end names the end of what is read, for a message.
+func (c *cursor) end() string {
+	if c.binary {
+		return "the end of the data"
+	}
+	return "the end of the text"
 }
 
 // enter goes one level down; every successful enter needs a leave.
@@ -85,7 +99,7 @@ type keySet map[string]Pos
 
 func (s keySet) add(c *cursor, key string, at Pos) error {
 	if first, twice := s[key]; twice {
-		return c.failAt(at, "key %q is given twice, first in line %d: remove one", key, first.Line)
+		return c.failAt(at, "key %q is given twice, first %s: remove one", key, first.roughly())
 	}
 	s[key] = at
 	return nil

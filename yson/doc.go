@@ -1,7 +1,7 @@
-// Package yson reads and writes the configuration trees of Rondo: YSON text,
-// and YAML and JSON with the same meaning. [Parse] gives a [Node] tree with
-// positions, [Decode] fills Go structs from it strictly, [Encode] writes it
-// back in one canonical form.
+// Package yson reads and writes the configuration trees of Rondo: YSON, text and
+// binary, and YAML and JSON with the same meaning. [Parse] gives a [Node] tree
+// with positions, [Decode] fills Go structs from it strictly, [Encode] and
+// [EncodeBinary] write it back in one canonical form.
 //
 // Nothing is guessed: duplicate keys, unknown fields, values of another type
 // and numbers out of range are problems, each with path, line and column, and
@@ -16,6 +16,21 @@
 // Strings are bytes, quoted with C escapes, or bare words of letters, digits,
 // and "_.-%" that begin with a letter or "_". There are no comments: use YAML
 // where you want them.
+//
+// # Binary YSON
+//
+// Any scalar of the text, and any key, may instead be binary: a mark and the
+// value.
+//
+//	01  string   length as zigzag varint of 32 bits, then the bytes
+//	02  int64    zigzag varint
+//	03  double   8 bytes, little endian
+//	04  %false
+//	05  %true
+//	06  uint64   varint
+//
+// Both notations hold every tree; only the sign and payload of a NaN need the
+// binary one.
 //
 // # Decoding
 //

@@ -18,7 +18,12 @@ func Encode(n *Node) []byte { return (&encoder{}).node(nil, n, 0) }
 // line, indented by four blanks.
 func EncodePretty(n *Node) []byte { return append((&encoder{pretty: true}).node(nil, n, 0), '\n') }
 
-type encoder struct{ pretty bool }
+// EncodeBinary returns the tree in binary YSON, in canonical order: half the
+// size, exact for every double, and what companions send each other. It parses
+// back to an equal tree.
+func EncodeBinary(n *Node) []byte { return (&encoder{binary: true}).node(nil, n, 0) }
+
+type encoder struct{ pretty, binary bool }
 
 func (e *encoder) node(dst []byte, n *Node, depth int) []byte {
 	if n == nil {
@@ -35,8 +40,21 @@ func (e *encoder) node(dst []byte, n *Node, depth int) []byte {
 		return e.entries(dst, '{', '}', n.Map, depth)
 	case KindList:
 		return e.list(dst, n.List, depth)
+	}
+	if e.binary {
+		return appendMarked(dst, n)
+	}
+	return appendScalar(dst, n)
+}
+
+func (e *encoder) key(dst []byte, key string) []byte {
+	switch {
+	case e.binary:
+		return append(appendCounted(dst, key, math.MaxInt32), '=')
+	case e.pretty:
+		return append(appendQuoted(dst, key), " = "...)
 	default:
-		return appendScalar(dst, n)
+		return append(appendQuoted(dst, key), '=')
 	}
 }
 
@@ -116,12 +134,7 @@ func (e *encoder) entries(dst []byte, open, end byte, entries []Entry, depth int
 	dst = append(dst, open)
 	for i, entry := range sorted {
 		dst = e.separate(dst, i, depth+1)
-		dst = appendQuoted(dst, entry.Key)
-		if e.pretty {
-			dst = append(dst, " = "...)
-		} else {
-			dst = append(dst, '=')
-		}
+		dst = e.key(dst, entry.Key)
 		dst = e.node(dst, entry.Value, depth+1)
 	}
 	return append(e.end(dst, len(sorted), depth), end)

@@ -9,11 +9,14 @@ import (
 // Format is a notation that [Parse] reads.
 type Format uint8
 
-// The notations.
+// The notations. YSON is text, binary, or both mixed. A fragment is what stands
+// between the brackets of a list or a map: rows that follow each other, say.
 const (
 	YSON Format = iota + 1
 	YAML
 	JSON
+	YSONListFragment
+	YSONMapFragment
 )
 
 // FormatOf returns the notation that a file's extension stands for: .yson,
@@ -34,12 +37,13 @@ func FormatOf(path string) (Format, error) {
 // maxDepth bounds the nesting of trees, so that no input exhausts the stack.
 const maxDepth = 200
 
-// Parse returns the tree of data. A fault of syntax is a [Problems] of one
-// problem with line and column. Depth is limited to 200 levels.
+// Parse returns the tree of data; of a fragment, the list or map. A fault of
+// syntax is a [Problems] of one problem with its [Pos]. Depth is limited to 200
+// levels.
 func Parse(data []byte, format Format) (*Node, error) {
 	switch format {
-	case YSON:
-		return parseText(data)
+	case YSON, YSONListFragment, YSONMapFragment:
+		return parseYSON(data, format)
 	case YAML:
 		return parseYAML(data)
 	case JSON:

@@ -146,7 +146,7 @@ func (p *jsonParser) next(end byte, open Pos) (bool, error) {
 		}
 		return true, nil
 	default:
-		return false, p.fail(`want "," or %q (for the bracket in line %d), got %s`, end, open.Line, p.found())
+		return false, p.fail(`want "," or %q (for the bracket %s), got %s`, end, open.roughly(), p.found())
 	}
 }
 

@@ -32,8 +32,30 @@ func (k Kind) String() string {
 }
 
 // Pos is a place in the text a tree was parsed from: line and column from 1,
-// columns in bytes. The zero Pos is unknown.
+// columns in bytes. Data with marks of binary scalars has no lines: there Line is
+// 0 and Column counts all bytes, from 1. The zero Pos is unknown.
 type Pos struct{ Line, Column int }
+
+// String returns the place as it stands in front of messages: line:column, or
+// the offset in binary data, which counts from 0; empty if it is unknown.
+func (p Pos) String() string {
+	switch {
+	case p.Line > 0:
+		return strconv.Itoa(p.Line) + ":" + strconv.Itoa(p.Column)
+	case p.Column > 0:
+		return "offset " + strconv.Itoa(p.Column-1)
+	default:
+		return ""
+	}
+}
+
+// roughly says where something else in the text is.
+func (p Pos) roughly() string {
+	if p.Line > 0 {
+		return "in line " + strconv.Itoa(p.Line)
+	}
+	return "at " + p.String()
+}
 
 // Node is one value of a tree. Kind says which field holds it. The nil *Node
 // stands for an absent value: Get of it is nil.

@@ -2,7 +2,12 @@ package yson
 
 import (
 	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -10,16 +15,29 @@ import (
 	"pgregory.net/rapid"
 )
 
+// The commands of the scripts in testdata/parse.
+var scriptFormats = map[string]Format{
+	"yson": YSON, "json": JSON, "yaml": YAML, "binary": YSON, "list": YSONListFragment, "map": YSONMapFragment,
+}
+
+// scriptInput is the data that a script means: where it is binary, \x00 is a
+// byte.
+func scriptInput(d *datadriven.TestData) []byte {
+	if d.Cmd != "binary" {
+		return []byte(d.Input)
+	}
+	return regexp.MustCompile(`\\x[0-9a-f]{2}`).ReplaceAllFunc([]byte(d.Input), func(escape []byte) []byte {
+		b, _ := hex.DecodeString(string(escape[2:]))
+		return b
+	})
+}
+
 // TestParse runs the scripts in testdata/parse. The command is the notation;
 // the answer is the tree with places, or the problem.
 func TestParse(t *testing.T) {
 	datadriven.Walk(t, "testdata/parse", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			format, err := FormatOf("x." + d.Cmd)
-			if err != nil {
-				t.Fatal(err)
-			}
-			node, err := Parse([]byte(d.Input), format)
+			node, err := Parse(scriptInput(d), scriptFormats[d.Cmd])
 			if err != nil {
 				return err.Error() + "\n"
 			}
@@ -37,7 +55,7 @@ func TestEncode(t *testing.T) {
 			if err != nil {
 				d.Fatalf(t, "%v", err)
 			}
-			return string(Encode(node)) + "\n" + string(EncodePretty(node))
+			return string(Encode(node)) + "\n" + string(EncodePretty(node)) + fmt.Sprintf("%q\n", EncodeBinary(node))
 		})
 	})
 }
@@ -45,7 +63,7 @@ func TestEncode(t *testing.T) {
 func TestEncodedTreesComeBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tree := genTree(3).Draw(t, "tree")
-		for _, text := range [][]byte{Encode(tree), EncodePretty(tree)} {
+		for _, text := range [][]byte{Encode(tree), EncodePretty(tree), EncodeBinary(tree)} {
 			again, err := Parse(text, YSON)
 			if err != nil {
 				t.Fatalf("%s: %v", text, err)
@@ -61,8 +79,10 @@ func TestCanonicalTextDoesNotDependOnOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tree := Map(genEntries(t, 2)...)
 		turned := Map(rapid.Permutation(tree.Map).Draw(t, "order")...)
-		if a, b := Encode(tree), Encode(turned); !bytes.Equal(a, b) {
-			t.Fatalf("%s\n%s", a, b)
+		for _, encode := range []func(*Node) []byte{Encode, EncodePretty, EncodeBinary} {
+			if a, b := encode(tree), encode(turned); !bytes.Equal(a, b) {
+				t.Fatalf("%q\n%q", a, b)
+			}
 		}
 	})
 }
@@ -112,6 +132,9 @@ func TestDeepTextIsRefused(t *testing.T) {
 		text   string
 		format Format
 	}{
+		"binary maps":     {strings.Repeat("{\x01\x02a=", n), YSON},
+		"list fragment":   {strings.Repeat("[", n), YSONListFragment},
+		"map fragment":    {strings.Repeat("a={", n), YSONMapFragment},
 		"yson lists":      {strings.Repeat("[", n), YSON},
 		"yson maps":       {strings.Repeat("{a=", n), YSON},
 		"yson attributes": {strings.Repeat("<a=", n), YSON},
@@ -149,7 +172,9 @@ func TestHostileYAMLIsRefusedEarly(t *testing.T) {
 	}
 }
 
-func fuzzParse(f *testing.F, format Format, check func(*testing.T, *Node)) {
+// fuzzParse parses any data in one notation: a problem with a place, or a tree
+// that all its encodings give back. The seeds are the inputs of all scripts.
+func fuzzParse(f *testing.F, format Format) {
 	for _, name := range []string{"same.yson", "same.yaml", "same.json"} {
 		data, err := os.ReadFile("testdata/" + name)
 		if err != nil {
@@ -157,28 +182,58 @@ func fuzzParse(f *testing.F, format Format, check func(*testing.T, *Node)) {
 		}
 		f.Add(data)
 	}
+	scripts, err := filepath.Glob("testdata/parse/*")
+	if err != nil || len(scripts) == 0 {
+		f.Fatalf("no scripts: %v", err)
+	}
+	for _, path := range scripts {
+		datadriven.RunTestAny(f, path, func(_ testing.TB, d *datadriven.TestData) string {
+			f.Add(scriptInput(d))
+			return d.Expected
+		})
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if node, err := Parse(data, format); err == nil {
-			check(t, node)
+		node, err := Parse(data, format)
+		if err != nil {
+			isPlaced(t, data, err)
+			return
 		}
+		encodesBack(t, node)
 	})
 }
 
-// encodesBack fails unless the canonical text of a tree is the same tree.
-func encodesBack(t *testing.T, node *Node) {
-	text := Encode(node)
-	again, err := Parse(text, YSON)
-	if err != nil {
-		t.Fatalf("%s: %v", text, err)
-	}
-	if !bytes.Equal(text, Encode(again)) {
-		t.Fatalf("%s comes back as %s", text, Encode(again))
+// isPlaced fails unless err is one problem inside of the data or at its end.
+// In YAML, \r ends lines too.
+func isPlaced(t *testing.T, data []byte, err error) {
+	var ps Problems
+	lines := bytes.Count(data, []byte("\n")) + bytes.Count(data, []byte("\r")) + 1
+	if !errors.As(err, &ps) || len(ps) != 1 || ps[0].Message == "" || ps[0].Column > len(data)+1 || ps[0].Line > lines {
+		t.Fatalf("%#v", err)
 	}
 }
 
-func FuzzYSON(f *testing.F) { fuzzParse(f, YSON, encodesBack) }
-func FuzzJSON(f *testing.F) { fuzzParse(f, JSON, encodesBack) }
-func FuzzYAML(f *testing.F) { fuzzParse(f, YAML, encodesBack) }
+// encodesBack fails unless each canonical form of a tree is the same tree.
+func encodesBack(t *testing.T, node *Node) {
+	text := Encode(node)
+	for _, encoded := range [][]byte{text, EncodePretty(node), EncodeBinary(node)} {
+		again, err := Parse(encoded, YSON)
+		if err != nil {
+			t.Fatalf("%q: %v", encoded, err)
+		}
+		if !bytes.Equal(text, Encode(again)) {
+			t.Fatalf("%q comes back as %s", encoded, Encode(again))
+		}
+	}
+	if exact, err := Parse(EncodeBinary(node), YSON); err != nil || !bytes.Equal(EncodeBinary(exact), EncodeBinary(node)) {
+		t.Fatalf("%q is not exact: %v", EncodeBinary(node), err)
+	}
+}
+
+func FuzzYSON(f *testing.F)         { fuzzParse(f, YSON) }
+func FuzzListFragment(f *testing.F) { fuzzParse(f, YSONListFragment) }
+func FuzzMapFragment(f *testing.F)  { fuzzParse(f, YSONMapFragment) }
+func FuzzJSON(f *testing.F)         { fuzzParse(f, JSON) }
+func FuzzYAML(f *testing.F)         { fuzzParse(f, YAML) }
 
 func BenchmarkParseYSON(b *testing.B) {
 	data, err := os.ReadFile("testdata/same.yson")

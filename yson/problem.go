@@ -11,15 +11,15 @@ import (
 // value (empty for a fault of syntax) and its position, if the text gave one.
 type Problem struct {
 	Path         string
-	Line, Column int
+	Line, Column int    // a [Pos]
 	Message      string // what is wrong and what to do
 }
 
 // Error returns "line:column: path: message"; what is unknown is left out.
 func (p Problem) Error() string {
 	var b strings.Builder
-	if p.Line > 0 {
-		fmt.Fprintf(&b, "%d:%d: ", p.Line, p.Column)
+	if at := p.pos(); at != (Pos{}) {
+		b.WriteString(at.String() + ": ")
 	}
 	if p.Path != "" {
 		b.WriteString(p.Path + ": ")
@@ -27,6 +27,8 @@ func (p Problem) Error() string {
 	b.WriteString(p.Message)
 	return b.String()
 }
+
+func (p Problem) pos() Pos { return Pos{Line: p.Line, Column: p.Column} }
 
 // Problems is all the faults found, an error if there is one. Functions return
 // nil Problems when all is well; use [Problems.Err] to pass them on as an error.
@@ -62,8 +64,8 @@ func (ps *Problems) Add(n *Node, path, format string, args ...any) {
 // Sort orders the problems by position, those without one last.
 func (ps Problems) Sort() {
 	slices.SortStableFunc(ps, func(a, b Problem) int {
-		if a.Line == 0 || b.Line == 0 {
-			return cmp.Compare(b.Line, a.Line)
+		if a.Column == 0 || b.Column == 0 {
+			return cmp.Compare(b.Column, a.Column)
 		}
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})

@@ -31,7 +31,7 @@ func (p *textParser) quoted() (string, error) {
 			text = append(text, c)
 		}
 	}
-	return "", p.failAt(start, `this string is not closed: want " before the end of the text`)
+	return "", p.failAt(start, `this string is not closed: want " before %s`, p.end())
 }
 
 // escape reads what follows a backslash.

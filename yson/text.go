@@ -1,25 +1,40 @@
 package yson
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 	"strings"
 )
 
-// textParser reads YSON text.
+// textParser reads YSON: text, in which scalars may be binary.
 type textParser struct{ cursor }
 
-func parseText(data []byte) (*Node, error) {
+func parseYSON(data []byte, format Format) (node *Node, err error) {
 	p := &textParser{newCursor(data)}
-	node, err := p.value()
+	p.binary = bytes.ContainsAny(data, marks)
+	switch format {
+	case YSONListFragment:
+		node = &Node{Kind: KindList, Pos: p.at()}
+		node.List, err = p.items(fragmentEnd, node.Pos)
+	case YSONMapFragment:
+		node = &Node{Kind: KindMap, Pos: p.at()}
+		node.Map, err = p.entries(fragmentEnd, node.Pos)
+	default:
+		node, err = p.value()
+	}
 	if err != nil {
 		return nil, err
 	}
 	if p.skipSpace(); !p.done() {
-		return nil, p.fail("want the end of the text, got %s", p.found())
+		return nil, p.fail("want %s, got %s", p.end(), p.found())
 	}
 	return node, nil
 }
+
+// fragmentEnd stands for the end of the data where a closing bracket is asked
+// for. No byte of YSON is it.
+const fragmentEnd = 0
 
 func (p *textParser) value() (*Node, error) {
 	p.skipSpace()
@@ -50,7 +65,7 @@ func (p *textParser) valueInto(n *Node) (err error) {
 	case c == '[':
 		n.Kind = KindList
 		p.pos++
-		n.List, err = p.items(n.Pos)
+		n.List, err = p.items(']', n.Pos)
 	case c == '#':
 		p.pos++
 	case c == '"':
@@ -63,6 +78,8 @@ func (p *textParser) valueInto(n *Node) (err error) {
 		err = p.percent(n)
 	case isNumberByte(c) && c != 'e' && c != 'E' && c != 'u':
 		err = p.number(n)
+	case isMark(c):
+		err = p.marked(n)
 	default:
 		err = p.fail("want a value, got %s%s", p.found(), p.hint())
 	}
@@ -97,9 +114,9 @@ func isNumberByte(c byte) bool {
 }
 
 // items reads the rest of a list whose bracket is at open.
-func (p *textParser) items(open Pos) (items []*Node, err error) {
+func (p *textParser) items(end byte, open Pos) (items []*Node, err error) {
 	for {
-		if closed, err := p.closing(']', open); closed || err != nil {
+		if closed, err := p.closing(end, open); closed || err != nil {
 			return items, err
 		}
 		item, err := p.value()
@@ -107,7 +124,7 @@ func (p *textParser) items(open Pos) (items []*Node, err error) {
 			return nil, err
 		}
 		items = append(items, item)
-		if err := p.separator(']', open); err != nil {
+		if err := p.separator(end, open); err != nil {
 			return nil, err
 		}
 	}
@@ -146,6 +163,11 @@ func (p *textParser) key() (key string, err error) {
 		}
 	case isWordStart(c):
 		key = p.takeWhile(isWordByte)
+	case c == markString:
+		p.pos++
+		if key, err = p.counted(); err != nil {
+			return "", err
+		}
 	default:
 		return "", p.fail("want a key, got %s%s", p.found(), p.hint())
 	}
@@ -159,10 +181,12 @@ func (p *textParser) key() (key string, err error) {
 // closing reports whether the next byte is end, and passes it.
 func (p *textParser) closing(end byte, open Pos) (bool, error) {
 	p.skipSpace()
-	if p.done() {
-		return false, p.failAt(open, "this bracket is not closed: want %q before the end of the text", end)
-	}
-	if p.peek() != end {
+	switch {
+	case p.done() && end == fragmentEnd:
+		return true, nil
+	case p.done():
+		return false, p.failAt(open, "this bracket is not closed: want %q before %s", end, p.end())
+	case p.peek() != end || end == fragmentEnd:
 		return false, nil
 	}
 	p.pos++
@@ -178,8 +202,10 @@ func (p *textParser) separator(end byte, open Pos) error {
 		return nil
 	case p.peek() == end || p.done():
 		return nil
+	case end == fragmentEnd:
+		return p.fail(`want ";" or %s, got %s%s`, p.end(), p.found(), p.hint())
 	default:
-		return p.fail(`want ";" or %q (for the bracket in line %d), got %s%s`, end, open.Line, p.found(), p.hint())
+		return p.fail(`want ";" or %q (for the bracket %s), got %s%s`, end, open.roughly(), p.found(), p.hint())
 	}
 }
 
