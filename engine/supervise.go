@@ -47,10 +47,10 @@ func (e *environment) supervise(ctx context.Context, n *node, id store.Partition
 	}
 }
 
-// hopeless tells the errors that a new job would meet again: damaged data, and
-// input that is wrong in itself.
+// hopeless tells the errors that a new job would meet again: damaged data, a
+// store that has given up, and input that is wrong in itself.
 func hopeless(err error) bool {
-	return errors.Is(err, store.ErrCorrupt) || errors.Is(err, connector.ErrMalformed)
+	return errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrStopped) || errors.Is(err, connector.ErrMalformed)
 }
 
 func (o outcome) phase() Phase {

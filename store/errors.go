@@ -9,6 +9,10 @@ var (
 	// ErrUnavailable: the store cannot be reached, is closed or is out of room.
 	// Retry later; for a commit it also means that nothing was changed.
 	ErrUnavailable = errors.New("store unavailable")
+	// ErrStopped: the store's disk has failed, and every call fails from now on.
+	// Nothing heals it but opening it again, once the cause is gone. It is
+	// ErrUnavailable too, or ErrCorrupt.
+	ErrStopped = errors.New("the store has stopped")
 	// ErrUnknownOutcome: the commit was sent, and whether it took effect is not
 	// known. Never repeat it: restart the job and read what is true (D-3).
 	ErrUnknownOutcome = errors.New("commit outcome unknown")

@@ -83,7 +83,7 @@ func (a *attempt) stopped(s store.Store, p store.Partition) {
 	_, get := s.GetStates(context.Background(), "c", []string{"1"})
 	_, raise := s.RaiseGeneration(context.Background(), p.ID)
 	for _, err := range []error{again, get, raise} {
-		if !errors.Is(err, store.ErrUnavailable) || !strings.Contains(err.Error(), "no space left") {
+		if !errors.Is(err, store.ErrStopped) || !errors.Is(err, store.ErrUnavailable) || !strings.Contains(err.Error(), "no space left") {
 			a.t.Errorf("a call to the store that stopped returns %v", err)
 		}
 	}

@@ -111,7 +111,7 @@ func (s *Store) enter(ctx context.Context) error {
 		return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
 	}
 	if err := s.fs.failed(); err != nil {
-		return fmt.Errorf("the store has stopped: %w", err)
+		return fmt.Errorf("%w: %w", store.ErrStopped, err)
 	}
 	s.life.Lock()
 	defer s.life.Unlock()
@@ -131,7 +131,7 @@ func (s *Store) classify(err error) error {
 	case err == nil:
 		return nil
 	case s.fs.failed() != nil:
-		return fmt.Errorf("the store has stopped: %w", s.fs.failed())
+		return fmt.Errorf("%w: %w", store.ErrStopped, s.fs.failed())
 	case errors.Is(err, store.ErrCorrupt), errors.Is(err, store.ErrUnavailable):
 		return err
 	case pebble.IsCorruptionError(err):
