@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rondo-flow/rondo/connector"
 	"github.com/rondo-flow/rondo/partition"
 	"github.com/rondo-flow/rondo/store"
 	"github.com/rondo-flow/rondo/visit"
@@ -33,6 +34,7 @@ type job struct {
 	blocked  []bool
 	drained  bool
 	reported time.Duration
+	warned   time.Duration
 	result   result
 }
 
@@ -219,10 +221,26 @@ func (j *job) sourceAnswers() <-chan sourceAnswer {
 	return j.source.answers
 }
 
+// warnEvery bounds how often one source's losses are logged.
+const warnEvery = 10 * time.Second
+
+// warnOfLosses logs rows that a source passed over or found gone.
+func (j *job) warnOfLosses(now visit.Instant, b connector.Batch) {
+	if b.Gap != "" {
+		j.env.log.Warn("rows of a source are gone", "source", j.stored.Partition.Name, "reason", b.Gap)
+	}
+	if b.Skipped == 0 || j.warned != 0 && now.Mono-j.warned < warnEvery {
+		return
+	}
+	j.warned = now.Mono
+	j.env.log.Warn("malformed rows are passed over", "source", j.stored.Partition.Name, "first", b.SkippedFirst)
+}
+
 func (j *job) stepSource(now visit.Instant, a sourceAnswer) error {
 	if a.err != nil {
 		return fmt.Errorf("read source %s: %w", j.stored.Partition.Name, a.err)
 	}
+	j.warnOfLosses(now, a.batch)
 	j.machine.Step(now, j.source.accept(a.batch))
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/rondo-flow/rondo/partition"
+	"github.com/rondo-flow/rondo/store"
 )
 
 // sourceProcessor passes the rows of a source on into the computation's output
@@ -36,8 +37,12 @@ func (p *sourceProcessor) process(_ context.Context, e *partition.Epoch, res *re
 	res.processed.SourceEvent = p.router.maxEvents[0]
 	res.processed.MessageTime = p.clock.mono() - began
 	finishOutput(p.router, res)
-	if res.offset = p.reader.take(res.processed.SourceRows); res.offset == nil {
+	var skipped int
+	if res.offset, skipped = p.reader.take(res.processed.SourceRows); res.offset == nil {
 		return nil
+	}
+	if skipped > 0 {
+		res.processed.Counts = []store.Count{{Name: "malformed", Value: int64(skipped)}}
 	}
 	var err error
 	res.consumed, err = p.reader.position()

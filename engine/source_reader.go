@@ -32,6 +32,10 @@ type sourceReader struct {
 	base    []byte // the connector's offset before batches[0]
 	taken   int    // rows consumed since base
 	skip    int    // rows still to be dropped after a start inside a batch
+	// unstored: the offset has moved since take told it; skipped counts the
+	// malformed rows passed over since then.
+	unstored bool
+	skipped  int
 }
 
 type sourceAnswer struct {
@@ -40,10 +44,11 @@ type sourceAnswer struct {
 }
 
 type sourceBatch struct {
-	rows   []schema.Row
-	events []flow.Time
-	after  []byte // the connector's offset after it
-	left   int    // where rows begins in the batch as read
+	rows    []schema.Row
+	events  []flow.Time
+	after   []byte // the connector's offset after it
+	left    int    // where rows begins in the batch as read
+	skipped int    // malformed rows passed over
 }
 
 func openSource(ctx context.Context, n *node, part store.Partition, offset []byte) (*sourceReader, error) {
@@ -99,18 +104,32 @@ func (s *sourceReader) request(r *partition.ReadSource) {
 
 // accept takes a batch in and tells the machine how much of it is new.
 func (s *sourceReader) accept(b connector.Batch) partition.SourceRead {
+	if b.Gap != "" {
+		s.skip = 0 // rows counted from the former offset mean nothing any more
+	}
 	drop := min(s.skip, len(b.Rows))
 	s.skip -= drop
-	in := sourceBatch{rows: b.Rows[drop:], after: b.Offset, left: drop}
+	in := sourceBatch{rows: b.Rows[drop:], after: b.Offset, left: drop, skipped: b.Skipped}
 	if b.EventTimestamps != nil {
 		in.events = b.EventTimestamps[drop:]
 	}
-	if len(in.rows) > 0 {
+	switch last := len(s.batches) - 1; {
+	case len(in.rows) > 0:
 		s.batches = append(s.batches, in)
-	} else if len(s.batches) == 0 && b.Offset != nil {
-		s.base, s.taken = b.Offset, s.skip
+	case b.Offset == nil:
+	case last >= 0:
+		s.batches[last].after = b.Offset
+		s.batches[last].skipped += b.Skipped
+	default:
+		s.pass(in, s.skip)
 	}
 	return partition.SourceRead{Rows: len(in.rows), Bytes: b.Bytes, End: b.End}
+}
+
+// pass notes that a batch is consumed, up to rows of the next one.
+func (s *sourceReader) pass(b sourceBatch, rows int) {
+	s.base, s.taken, s.unstored = b.after, rows, true
+	s.skipped += b.skipped
 }
 
 // hand returns the rows that an epoch may take, all from the first batch.
@@ -125,24 +144,32 @@ func (s *sourceReader) hand(n int) ([]schema.Row, []flow.Time) {
 	return b.rows[:n], b.events[:n]
 }
 
-// take consumes n rows and returns the offset after them, nil when there was
-// nothing to consume.
-func (s *sourceReader) take(n int) []byte {
-	if n == 0 {
-		return nil
+// take consumes n rows and returns the offset after them and the number of
+// malformed rows passed over on the way, to be counted with it; a nil offset when
+// nothing has changed.
+func (s *sourceReader) take(n int) (offset []byte, skipped int) {
+	if n > 0 {
+		s.consume(n)
 	}
+	if !s.unstored {
+		return nil, 0
+	}
+	skipped, s.skipped, s.unstored = s.skipped, 0, false
+	return append(binary.AppendUvarint(nil, uint64(s.taken)), s.base...), skipped
+}
+
+func (s *sourceReader) consume(n int) {
 	b := &s.batches[0]
 	b.rows = b.rows[n:]
 	if b.events != nil {
 		b.events = b.events[n:]
 	}
 	b.left += n
-	s.taken = b.left
+	s.taken, s.unstored = b.left, true
 	if len(b.rows) == 0 {
-		s.base, s.taken = b.after, 0
+		s.pass(*b, 0)
 		s.batches = s.batches[1:]
 	}
-	return append(binary.AppendUvarint(nil, uint64(s.taken)), s.base...)
 }
 
 // position tells how far the source is consumed, for sources that say so.

@@ -35,7 +35,7 @@ func TestOffsetsLeadBackToTheNextRow(t *testing.T) {
 					}
 					next++
 				}
-				offset = s.take(len(rows))
+				offset, _ = s.take(len(rows))
 			}
 		}
 	})
@@ -62,4 +62,29 @@ func counting(from, n int) connector.Batch {
 		b.Rows = append(b.Rows, schema.Row{schema.Int64(int64(from + i))})
 	}
 	return b
+}
+
+// TestPassedOverRowsCountWithTheOffsetBehindThem: malformed rows are counted once,
+// in the epoch that moves the offset beyond them, also at the end of the source.
+func TestPassedOverRowsCountWithTheOffsetBehindThem(t *testing.T) {
+	s := &sourceReader{}
+	bad := func(b connector.Batch, n int) connector.Batch {
+		b.Skipped = n
+		return b
+	}
+	s.accept(bad(counting(0, 3), 1))
+	s.accept(bad(counting(3, 0), 10)) // all rows were malformed
+	if _, n := s.take(2); n != 0 {
+		t.Errorf("%d rows count before the offset is behind them", n)
+	}
+	if offset, n := s.take(1); n != 11 || string(offset) != "\x003" {
+		t.Errorf("offset %q counts %d rows, want 11", offset, n)
+	}
+	if offset, _ := s.take(0); offset != nil {
+		t.Errorf("offset %q is told twice", offset)
+	}
+	s.accept(bad(counting(4, 0), 100))
+	if offset, n := s.take(0); n != 100 || string(offset) != "\x004" {
+		t.Errorf("offset %q counts %d rows at the end, want 100", offset, n)
+	}
 }
