@@ -140,14 +140,16 @@ func TestAnyFailedWriteStopsTheStoreAndLosesNothing(t *testing.T) {
 			stopped := 0
 			for n := int64(1); ; n++ {
 				disk := vfs.NewCrashableMem()
-				hit := false
+				var hit atomic.Bool
 				a := &attempt{t: t}
 				a.run(failing(disk, func(i int64, op errorfs.Op) bool {
 					fail := i == n || lasting && i > n
-					hit = hit || fail
+					if fail {
+						hit.Store(true)
+					}
 					return fail
 				}))
-				if !hit {
+				if !hit.Load() {
 					break // the run has fewer writes
 				}
 				if a.err != nil {

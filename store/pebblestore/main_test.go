@@ -95,8 +95,11 @@ func TestStoreOnDiskKeepsTheContract(t *testing.T) {
 		if err != nil {
 			tb.Fatalf("%v", err)
 		}
-		return storetest.Harness{Open: func(t storetest.TB) store.Store {
-			return open(t, dir, pebblestore.Options{NoSync: true})
-		}}
+		return storetest.Harness{
+			Open: func(t storetest.TB) store.Store {
+				return open(t, dir, pebblestore.Options{NoSync: true})
+			},
+			Histories: 10,
+		}
 	})
 }

@@ -27,6 +27,9 @@ type Harness struct {
 	// of the writes that were not yet made durable are lost. Whatever runs on
 	// the former place goes on there by itself. nil: not offered.
 	Crash func(t TB, seed uint64) Harness
+	// Histories is the number of random histories to compare, for slow stores;
+	// 0 means as many as rapid makes.
+	Histories int
 }
 
 // Run proves that the stores of a harness keep the contract. fresh makes a new
