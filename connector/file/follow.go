@@ -100,36 +100,40 @@ func (f *follower) restart(r *reader) {
 	r.final, f.seen = false, nil
 }
 
-// resume opens the file of an offset and goes to its place. Where it cannot be
-// found, reading goes on at the beginning of the file at the path, with a gap.
+// resume opens the file of an offset and goes to its place. Where that is gone,
+// reading goes on at the beginning of what came after it, with a gap.
 func (f *follower) resume(ctx context.Context, r *reader, m mark) error {
 	if m.Node == "" && m.Position == 0 {
 		return nil // nothing was read: the file at the path comes first
 	}
-	file, info, path, err := f.locate(m)
-	if errors.Is(err, errLost) {
-		r.gap = fmt.Sprintf("%s: the file that was read up to line %d is not there any more, or was cut or rewritten: rows that were in it and not yet read are lost, reading goes on at the beginning of the file that is there now",
-			f.name, m.Line)
-		return nil
-	}
+	path, err := f.locate(m)
 	if err != nil {
 		return err
 	}
-	f.take(r, file, info, path)
-	return r.startAt(ctx, file, m)
+	file, info, err := openMarked(path, m)
+	if err == nil {
+		f.take(r, file, info, path)
+		return r.startAt(ctx, file, m)
+	}
+	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errOther) && !errors.Is(err, errShort) {
+		return err
+	}
+	r.gap = fmt.Sprintf("%s: the file that was read up to line %d is not there any more, or was cut or rewritten: rows that were in it and not yet read are lost, reading goes on at the beginning of what is there now",
+		f.name, m.Line)
+	_, err = f.open(r, path, nil)
+	return err
 }
 
-// errLost is that no file is the one of a mark.
-var errLost = errors.New("the file is not there any more")
-
-// locate finds the file of a mark: under any name in the folder of the path, by
-// its number in the file system and by what was read of it; or at the path by
-// the latter alone, for files that were copied from elsewhere.
-func (f *follower) locate(m mark) (*os.File, fs.FileInfo, string, error) {
-	dir := filepath.Dir(f.path)
-	entries, err := os.ReadDir(dir)
+// locate returns where the file of a mark is, or else what came after it. It is
+// looked for by its number in the file system, under any name in its folder;
+// what has the number and other content has it because the file was cut, or is
+// a later one that was given the number of the deleted one. A file at the path
+// itself may have another number: it may have been copied from elsewhere.
+func (f *follower) locate(m mark) (string, error) {
+	dir, base := filepath.Split(f.path)
+	entries, err := os.ReadDir(filepath.Clean(dir))
 	if err != nil {
-		return nil, nil, "", err
+		return "", err
 	}
 	for _, e := range entries {
 		info, err := e.Info()
@@ -137,27 +141,29 @@ func (f *follower) locate(m mark) (*os.File, fs.FileInfo, string, error) {
 			continue
 		}
 		path := filepath.Join(dir, e.Name())
-		if file, info, err := openMarked(path, m); err == nil {
-			return file, info, path, nil
+		file, _, err := openMarked(path, m)
+		if err == nil {
+			return path, file.Close()
+		}
+		if _, rotated := rotation(base, e.Name()); rotated {
+			return path, nil
 		}
 	}
-	file, info, err := openMarked(f.path, m)
-	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errOther), errors.Is(err, errShort):
-		err = errLost
-	case err == nil && m.Position == 0 && inode(info) != m.Node:
-		err = errors.Join(errLost, file.Close())
-	}
-	return file, info, f.path, err
+	return f.path, nil
 }
 
-// openMarked opens a file that is the one of the mark.
+// openMarked opens a file that is the one of the mark, by what was read of it or,
+// where nothing was, by its number.
 func openMarked(path string, m mark) (*os.File, fs.FileInfo, error) {
 	file, info, err := openRegular(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := m.check(file, info.Size()); err != nil {
+	err = m.check(file, info.Size())
+	if err == nil && m.Position == 0 && m.Node != inode(info) {
+		err = errOther
+	}
+	if err != nil {
 		return nil, nil, errors.Join(err, file.Close())
 	}
 	return file, info, nil

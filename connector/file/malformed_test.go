@@ -40,7 +40,7 @@ var badCSV = map[string]struct{ line, want string }{
 	"a narrow one out of range":     {`1,128,,,,,`, `in.csv:3:3: column b: 128 is out of range of int8`},
 	"a negative unsigned integer":   {`1,,-1,,,,`, `in.csv:3:4: column u: -1 is negative, want uint64`},
 	"an integer with a fraction":    {`1.5,,,,,,`, `in.csv:3:1: column id: 1.5 has a fraction, want int64`},
-	"bytes in a utf8 column":        {"1,,,,,\xff,", `in.csv:3:6: column t: "\xff" is not valid UTF-8: declare the column as string to keep any bytes`},
+	"bytes in a utf8 column":        {"1,,,,,\xff,", `in.csv:3:7: column t: "\xff" is not valid UTF-8: declare the column as string to keep any bytes`},
 	"behind a field of three lines": {"1,,,,\"a\n\nb\",\xff,", `in.csv:5:4: column t: "\xff" is not valid UTF-8: declare the column as string to keep any bytes`},
 	"too few fields":                {`1,2`, `in.csv:3:1: the row has 2 fields, want 7: a delimiter inside a field needs quotes around the field`},
 	"a quote inside a field":        {`1,2,3,4,x"y,,`, `in.csv:3:10: a quote inside a field that does not begin with one: put the whole field in quotes, and write two for each inside`},
