@@ -64,7 +64,7 @@ type ListedKey struct {
 }
 
 // StateWrite sets one state, or deletes it when Value is empty. The store does
-// not keep Value.
+// not keep Value. Writes in order of their keys are cheaper than others.
 type StateWrite struct {
 	Key   string
 	Name  string
