@@ -1,10 +1,8 @@
 package schema
 
 import (
-	"errors"
 	"fmt"
 	"math"
-	"strconv"
 	"time"
 )
 
@@ -209,53 +207,4 @@ func (t Type) fromDuration(d time.Duration) (Value, error) {
 		return Value{}, fmt.Errorf("%s is a duration, want %s", d, t)
 	}
 	return Int64(d.Microseconds()), nil
-}
-
-// ParseText returns the value of type t that text spells, as CSV fields and
-// JSON numbers do: decimal numbers (exact for all 64 bits), true and false,
-// times in RFC 3339 or as integers. An any column takes YSON text as it is.
-func (t Type) ParseText(text string) (Value, error) {
-	switch t.Kind() {
-	case KindString:
-		return t.Convert(text)
-	case KindAny:
-		return Any(text), nil
-	case KindBoolean:
-		return t.parseBoolean(text)
-	default:
-		return t.parseNumber(text)
-	}
-}
-
-func (t Type) parseBoolean(text string) (Value, error) {
-	switch text {
-	case "true":
-		return Boolean(true), nil
-	case "false":
-		return Boolean(false), nil
-	default:
-		return Value{}, fmt.Errorf("%s is neither true nor false, want %s", shorten(String(text)), t)
-	}
-}
-
-func (t Type) parseNumber(text string) (Value, error) {
-	if t.Kind() != KindDouble { // doubles round, and keep the sign of -0
-		if i, err := strconv.ParseInt(text, 10, 64); err == nil {
-			return t.Convert(i)
-		}
-		if u, err := strconv.ParseUint(text, 10, 64); err == nil {
-			return t.Convert(u)
-		}
-	}
-	f, err := strconv.ParseFloat(text, 64)
-	switch {
-	case err == nil:
-		return t.Convert(f)
-	case errors.Is(err, strconv.ErrRange):
-		return Value{}, fmt.Errorf("%s is out of range of %s", shorten(String(text)), t)
-	case t == TypeDate || t == TypeDatetime || t == TypeTimestamp:
-		return t.Convert(text)
-	default:
-		return Value{}, fmt.Errorf("%s is no number, want %s", shorten(String(text)), t)
-	}
 }

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"math"
+	"math/big"
 	"strconv"
 	"testing"
 	"time"
@@ -110,7 +111,17 @@ func TestParseText(t *testing.T) {
 	}{
 		{TypeInt64, "-9223372036854775808", Int64(-1 << 63), ""},
 		{TypeInt64, "3e2", Int64(300), ""},
-		{TypeInt64, "1.5", Null(), "1.5 has a fraction, want int64"},
+		{TypeInt64, "1.5", Null(), `"1.5" has a fraction, want int64`},
+		{TypeInt64, "9007199254740993.0", Int64(9007199254740993), ""},
+		{TypeInt64, "+1.50e2", Int64(150), ""},
+		{TypeInt64, "00.0e999999999999999999999", Int64(0), ""},
+		{TypeInt64, "-9223372036854775809", Null(), `"-9223372036854775809" is out of range of int64`},
+		{TypeInt64, "0009223372036854775809e1", Null(), `"92233720368547758090" is out of range of int64`},
+		{TypeInt64, "9007199254740993.4", Null(), `"9007199254740993.4" has a fraction, want int64`},
+		{TypeInt64, "1e-99999999999999999999", Null(), `"1e-99999999999999999999" has a fraction, want int64`},
+		{TypeInt64, "0x10", Null(), `"0x10" is no number, want int64`},
+		{TypeInt64, "nan", Null(), `"nan" is no number, want int64`},
+		{TypeInt64, "+-5", Null(), `"+-5" is no number, want int64`},
 		{TypeInt64, "9223372036854775808", Null(), "9223372036854775808 is out of range of int64"},
 		{TypeInt64, "1e999", Null(), `"1e999" is out of range of int64`},
 		{TypeInt64, "", Null(), `"" is no number, want int64`},
@@ -135,6 +146,25 @@ func TestParseText(t *testing.T) {
 			t.Errorf("%v of %q is %v, %q, want %v, %q", tc.typ, tc.text, got, errorText(err), tc.want, tc.err)
 		}
 	}
+}
+
+// TestDecimalsAreIntegersExactlyOrNotAtAll compares with rational arithmetic.
+func TestDecimalsAreIntegersExactlyOrNotAtAll(t *testing.T) {
+	digits := rapid.StringMatching(`[+-]?[0-9]{1,22}(\.[0-9]{0,5}0{0,5})?(e[+-]?[0-9]{1,2})?`)
+	rapid.Check(t, func(t *rapid.T) {
+		text := digits.Draw(t, "text")
+		exact, ok := new(big.Rat).SetString(text)
+		if !ok {
+			t.Fatalf("%s is no number", text)
+		}
+		for _, typ := range []Type{TypeInt64, TypeUint64} {
+			v, err := typ.ParseText(text)
+			fits := exact.IsInt() && (typ == TypeInt64 && exact.Num().IsInt64() || typ == TypeUint64 && exact.Num().IsUint64())
+			if (err == nil) != fits || fits && plainText(v) != exact.Num().String() {
+				t.Fatalf("%s of %s is %v, %v", typ, text, v, err)
+			}
+		}
+	})
 }
 
 func TestIntegersConvertExactlyOrNotAtAll(t *testing.T) {

@@ -3,6 +3,9 @@ package schema
 import (
 	"errors"
 	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -175,32 +178,86 @@ func TestMinInt64DividedByMinusOneWraps(t *testing.T) {
 
 func TestEvalDoesNotAllocate(t *testing.T) {
 	s, row := scriptRow(t)
-	e := expression(t, s, "if(i > 3 and not is_null(s), farm_hash(i + 1, s, d * 2), u) + 1u")
-	allocs := testing.AllocsPerRun(100, func() {
-		if _, err := e.Eval(row); err != nil {
-			t.Fatal(err)
+	for _, text := range []string{
+		"farm_hash(i)", "farm_hash(i, u, d, b, s, nothing)", "farm_hash(i + 1, lower('x'), s, if(b, d, 0.5))", "u",
+		"i + 1 * 2 - 3 / 4 % 5", "-i", "u * 2u", "d / 2", "i = 7 and u != 8u or not b", "s < [a b]", "s >= 'x'", "'a' = 'b'",
+		"is_null(nothing)", "if_null(nothing, 3)", "if(i > 3 and not is_null(s), farm_hash(i + 1, s, d * 2), u) + 1u",
+		"length(s)", "lower([a b])", "nothing + 1", "truth and b", "null", "1u", "'text'",
+	} {
+		e := expression(t, s, text)
+		allocs := testing.AllocsPerRun(100, func() {
+			if _, err := e.Eval(row); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if allocs != 0 {
+			t.Errorf("%s: %v allocations", text, allocs)
 		}
-	})
-	if allocs != 0 {
-		t.Fatalf("%v allocations", allocs)
 	}
 }
 
-// FuzzExpression compiles and evaluates any text: faults are errors that print.
+// FuzzExpression compiles any text, as an expression and as a column of a key,
+// and evaluates it over any row. Faults are errors whose caret lies in the
+// text; a row can only fail by a division by zero. The seeds are the
+// expressions of all scripts.
 func FuzzExpression(f *testing.F) {
-	for _, text := range []string{"farm_hash(i, s)", "if(b, -i + 1, i % 2)", "[a b] = 'x\\n' or not truth", "1.5e3 / d", "u << 1", "\"", "(((", "if_null(nothing, 3) >= i"} {
-		f.Add(text)
+	scripts, err := filepath.Glob("testdata/expressions/*")
+	if err != nil || len(scripts) == 0 {
+		f.Fatalf("no scripts: %v", err)
 	}
-	s, row := scriptRow(f)
-	f.Fuzz(func(t *testing.T, text string) {
+	for _, path := range scripts {
+		datadriven.RunTestAny(f, path, func(_ testing.TB, d *datadriven.TestData) string {
+			for text := range strings.SplitSeq(strings.TrimSpace(d.Input), "\n") {
+				f.Add(text, int64(7), uint64(0), 2.5, "x", byte(0))
+			}
+			return d.Expected
+		})
+	}
+	f.Add(strings.Repeat("(", 200)+"i", int64(-1<<63), uint64(1<<63), math.NaN(), "\xff", byte(0xff))
+	s, _ := scriptRow(f)
+	key := schemaOf(f, "hash:uint64=1u", "i:int64", "u:uint64", "d:double", "b:boolean", "s:string")
+	f.Fuzz(func(t *testing.T, text string, i int64, u uint64, d float64, str string, nulls byte) {
+		row := Row{Int64(i), Uint64(u), Double(d), Boolean(i < 0), String(str), Any(str), Null(), String(text), Null()}
+		for bit := range 8 {
+			if nulls>>bit&1 == 1 {
+				row[bit] = Null()
+			}
+		}
+		compilesAsKey(t, text, key)
 		e, err := CompileExpression(text, s)
 		if err != nil {
-			_ = err.Error()
+			caretIsInside(t, text, err)
 			return
 		}
 		v, err := e.Eval(row)
-		if err == nil && !v.IsNull() && v.Kind() != e.Kind() {
+		switch {
+		case err != nil && !errors.Is(err, errDivisionByZero):
+			t.Fatalf("%s fails with %v", text, err)
+		case err == nil && !v.IsNull() && v.Kind() != e.Kind():
 			t.Fatalf("%s is said to give %s and gives %v", text, e.Kind(), v)
 		}
+		if again, err2 := e.Eval(row); again != v || (err2 == nil) != (err == nil) {
+			t.Fatalf("%s is %v, and then %v", text, v, again)
+		}
 	})
+}
+
+// compilesAsKey checks the text as the expression of a key's first column.
+func compilesAsKey(t *testing.T, text string, key *Schema) {
+	columns := slices.Clone(key.Columns())
+	columns[0].Expression = text
+	s, err := New(columns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := CheckGroupBy(s); err != nil && err.Error() == "" {
+		t.Fatal("a fault without words")
+	}
+}
+
+func caretIsInside(t *testing.T, text string, err error) {
+	var fault *ExpressionError
+	if !errors.As(err, &fault) || fault.Offset < 0 || fault.Offset > len(text) || !strings.Contains(err.Error(), "^") {
+		t.Fatalf("%q: %#v", text, err)
+	}
 }

@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// Column is one column of a schema. The tags are the names in specs.
+// Column is one column of a schema.
 type Column struct {
-	Name       string `yson:"name,required"`
-	Type       Type   `yson:"type,required"`
-	Required   bool   `yson:"required"`   // null is refused
-	Expression string `yson:"expression"` // computed from the other columns; empty = plain
-	SortOrder  string `yson:"sort_order"` // "ascending", "descending" or empty
+	Name       string
+	Type       Type
+	Required   bool   // null is refused
+	Expression string // computed from the other columns; empty = plain
+	SortOrder  string // "ascending", "descending" or empty
 }
 
 // MustNotBeNull reports whether the column never holds null: it says so, or it

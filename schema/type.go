@@ -75,11 +75,14 @@ func TypeNames() []string {
 	return names
 }
 
-// ParseType returns the type with the given name; bool is taken for boolean.
-// The error of an unknown name lists all names.
+// ParseType returns the type with the given name; bool is taken for boolean,
+// yson for any. The error of an unknown name lists all names.
 func ParseType(name string) (Type, error) {
-	if name == "bool" {
+	switch name {
+	case "bool":
 		return TypeBoolean, nil
+	case "yson":
+		return TypeAny, nil
 	}
 	for t := TypeInt8; t < typeCount; t++ {
 		if typeInfos[t].name == name {
