@@ -27,8 +27,7 @@ func (p *Pipeline) open(ctx context.Context, s store.Store) ([]store.Partition, 
 	if err != nil {
 		return nil, err
 	}
-	queues, _ := s.(store.Queues)
-	if err := p.plan.attach(ctx, queues); err != nil {
+	if err := p.plan.attach(ctx, s); err != nil {
 		return nil, err
 	}
 	want := p.plan.layout(p.opts.Cores)

@@ -20,8 +20,8 @@ type Commit struct {
 	// generation, in order of their numbers, which go on from those of the
 	// generation's earlier commits (D-7).
 	Produced []InboxRow
-	// Appended are rows for queues, in order; Positions, how far the partition has
-	// consumed queues.
+	// Appended are rows for queues, in order; ErrNoQueue if there is none for one of
+	// them. Positions say how far the partition has consumed queues.
 	Appended  []QueueAppend
 	Positions []QueuePosition
 	// The rest is left as it is when nil.

@@ -3,12 +3,14 @@ package store
 import "context"
 
 // Store is everything a worker needs. A job uses States, Inbox and Committer;
-// whoever owns the layout of partitions uses Catalog.
+// whoever owns the layout of partitions uses Catalog; sources and sinks in the
+// store use Queues.
 type Store interface {
 	States
 	Inbox
 	Committer
 	Catalog
+	Queues
 	// Close waits for the calls in progress and releases the store. Later calls
 	// fail with ErrUnavailable; a second Close does nothing.
 	Close() error
@@ -18,7 +20,7 @@ type Store interface {
 type Committer interface {
 	// Commit applies c whole or not at all, and returns when it is durable.
 	// Errors: ErrFenced (also for a partition that does not exist),
-	// ErrConflict, ErrUnavailable, ErrUnknownOutcome, ErrCorrupt; one without a
+	// ErrConflict, ErrNoQueue, ErrUnavailable, ErrUnknownOutcome, ErrCorrupt; one without a
 	// class means that c is not valid (Commit.Validate). A ctx that ends before
 	// the commit was sent is ErrUnavailable; later it has no effect.
 	Commit(ctx context.Context, c *Commit) error

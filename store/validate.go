@@ -33,6 +33,10 @@ func (c *Commit) Validate() error {
 		add(c.checkProduced(&c.Produced[i], last))
 		last = c.Produced[i].Number
 	}
+	add(ValidateAppends(c.Appended))
+	for i := range c.Positions {
+		add(c.Positions[i].check())
+	}
 	if err := errors.Join(problems...); err != nil {
 		return fmt.Errorf("commit of partition %d, generation %d is not valid: %w", c.Partition, c.Generation, err)
 	}

@@ -21,7 +21,11 @@ func valid() *store.Commit {
 		Visitors: []store.VisitorRow{{Stream: "sweep", Slot: store.SlotSummaries}},
 		Taken:    []store.InboxTake{{Key: own, From: 0, To: 2}},
 		Produced: []store.InboxRow{row(2, 1), row(1, 2)},
-		Report:   &store.Report{Partition: 1, Generation: 7},
+		Appended: []store.QueueAppend{{Queue: "q"}, {Queue: "q", Partition: 3}},
+		Positions: []store.QueuePosition{
+			{Queue: "q", Consumer: "c"}, {Queue: "q", Consumer: "c", Partition: 3, Offset: 1},
+		},
+		Report: &store.Report{Partition: 1, Generation: 7},
 	}
 }
 
@@ -55,6 +59,11 @@ func TestValidateNamesWhatIsWrong(t *testing.T) {
 		{"numbers out of order", func(c *store.Commit) { c.Produced[1].Number = 1 }, "number 1 after 1"},
 		{"previous row is not earlier", func(c *store.Commit) { c.Produced[1].Previous = 2 }, "names 2"},
 		{"row without messages", func(c *store.Commit) { c.Produced[0].Count = 0 }, "0 messages"},
+		{"row for a queue without a name", func(c *store.Commit) { c.Appended[1].Queue = "" }, "appended row 1: the queue name"},
+		{"row for a partition below zero", func(c *store.Commit) { c.Appended[0].Partition = -1 }, "no partition -1"},
+		{"position in a queue without a name", func(c *store.Commit) { c.Positions[0].Queue = "" }, `consumer "c": the queue name`},
+		{"position of nobody", func(c *store.Commit) { c.Positions[1].Consumer = "" }, "the consumer name"},
+		{"position in a partition below zero", func(c *store.Commit) { c.Positions[1].Partition = -1 }, "no partition -1"},
 		{"row already consumed", func(c *store.Commit) { c.Produced[0].Consumed = 1 }, "1 of them consumed"},
 	}
 	for _, tc := range cases {
@@ -122,5 +131,25 @@ func TestRoutingMustBeTheStoredOne(t *testing.T) {
 				t.Fatalf("got %v, want ok %v", err, tc.ok)
 			}
 		})
+	}
+}
+
+func TestAQueueNeedsANameAndPartitions(t *testing.T) {
+	for _, tc := range []struct {
+		name       string
+		partitions int
+		want       string
+	}{
+		{"//any/path", 1, ""},
+		{"\xff", store.MaxQueuePartitions, ""},
+		{"", 1, "queue name"},
+		{"a\x00", 1, "zero byte"},
+		{"q", 0, "0 partitions"},
+		{"q", store.MaxQueuePartitions + 1, "4097 partitions"},
+	} {
+		err := store.ValidateQueue(tc.name, tc.partitions)
+		if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("queue %q of %d partitions: got %v, want %q", tc.name, tc.partitions, err, tc.want)
+		}
 	}
 }

@@ -13,7 +13,8 @@ import (
 
 // Commit checks fence, routing and taken rows under the partition's lock, which
 // covers all of them: only the partition's own commits remove its inbox rows.
-// It then applies one batch, and keeps the lock until that is durable.
+// It then applies one batch, and keeps the lock until that is durable. The locks
+// of queues come last.
 func (s *Store) Commit(ctx context.Context, c *store.Commit) error {
 	if err := c.Validate(); err != nil {
 		return err
@@ -36,7 +37,7 @@ func (s *Store) Commit(ctx context.Context, c *store.Commit) error {
 	if err != nil {
 		return err
 	}
-	if err := s.apply(b); err != nil {
+	if err := s.applyWithQueues(ctx, b, c); err != nil {
 		return err
 	}
 	if row != nil {
@@ -46,6 +47,18 @@ func (s *Store) Commit(ctx context.Context, c *store.Commit) error {
 		p.lastNumber = c.Produced[n-1].Number
 	}
 	return nil
+}
+
+// applyWithQueues adds what concerns queues, whose locks are taken last (D-25),
+// and makes b durable.
+func (s *Store) applyWithQueues(ctx context.Context, b *pebble.Batch, c *store.Commit) error {
+	cs, err := s.claimQueues(ctx, c.Appended, c.Positions)
+	if err != nil {
+		return err
+	}
+	defer cs.release()
+	cs.fill(b, c.Appended, c.Positions)
+	return s.applyClaimed(b, cs)
 }
 
 func (s *Store) check(p *partition, c *store.Commit) error {
@@ -98,10 +111,10 @@ func (s *Store) checkTake(t *store.InboxTake) error {
 	return t.Check(row.Count, row.Consumed)
 }
 
-// batchSize estimates the batch from above for states and inbox rows, which are
-// nearly all of it.
+// batchSize estimates the batch from above for states, inbox rows and queue rows,
+// which are nearly all of it.
 func batchSize(c *store.Commit) int {
-	n := 1 << 10
+	n := 1<<10 + queueBatchSize(c.Appended)
 	for i := range c.States {
 		w := &c.States[i]
 		n += len(w.Key) + len(w.Name) + len(w.Value) + 24

@@ -9,7 +9,7 @@ import (
 	"github.com/rondo-flow/rondo/store"
 )
 
-// fillQueues puts rows, the heads after them, and positions into a batch.
+// fill puts rows, the heads after them, and positions into a batch.
 func (cs claims) fill(b *pebble.Batch, rows []store.QueueAppend, positions []store.QueuePosition) {
 	at := 0
 	for i := range rows {
@@ -57,15 +57,21 @@ func queueBatchSize(rows []store.QueueAppend) int {
 	return n
 }
 
-// applyClaimed makes b durable. What it claims is free again as soon as b has
-// its place in the log.
+// applyClaimed makes b durable, as apply does. What it claims is free again as
+// soon as b has its place in the log, so that others share its sync.
 func (s *Store) applyClaimed(b *pebble.Batch, cs claims) error {
-	if err := s.send(b); err != nil {
+	if len(cs) == 0 || s.opts.NoSync {
+		err := s.apply(b)
+		cs.publish()
 		return err
 	}
-	cs.publish()
-	cs.release()
-	return s.settle(b)
+	err := s.db.ApplyNoSyncWait(b, s.sync)
+	if err == nil {
+		cs.publish()
+		cs.release()
+		err = b.SyncWait() // b is in use until then, also when the store has failed
+	}
+	return s.applied(err)
 }
 
 // PushQueue appends rows in a transaction of their own.
@@ -109,14 +115,14 @@ func (s *Store) trim(cs claims, before uint64) error {
 	if before = min(before, c.head.next); before <= first {
 		return nil
 	}
-	c.head.first, c.head.firstBytes = before, c.head.nextBytes
+	bytes := c.head.nextBytes
 	if before < c.head.next {
-		bytes, err := s.bytesBefore(c.queue.id, c.partition, before)
-		if err != nil {
+		var err error
+		if bytes, err = s.bytesBefore(c.queue.id, c.partition, before); err != nil {
 			return err
 		}
-		c.head.firstBytes = bytes
 	}
+	c.head.first, c.head.firstBytes = before, bytes
 	b := s.db.NewBatch()
 	defer b.Close()
 	_ = b.DeleteRange(queueRowKey(c.queue.id, c.partition, first), queueRowKey(c.queue.id, c.partition, before), nil)
@@ -126,16 +132,15 @@ func (s *Store) trim(cs claims, before uint64) error {
 
 // bytesBefore returns the bytes of all values ever appended before a row.
 func (s *Store) bytesBefore(id uint64, partition int, offset uint64) (uint64, error) {
-	key := queueRowKey(id, partition, offset)
-	value, err := s.get(key)
+	value, err := s.get(queueRowKey(id, partition, offset))
+	if value == nil && err == nil {
+		err = corrupt("row %d of partition %d of queue %d is missing", offset, partition, id)
+	}
 	if err != nil {
 		return 0, err
 	}
-	if value == nil {
-		return 0, s.classify(corrupt("row %d of partition %d of queue %d is missing", offset, partition, id))
-	}
 	_, bytes, _, err := decodeQueueRow(value)
-	return bytes, s.classify(err)
+	return bytes, err
 }
 
 // CreateQueue numbers the queue.

@@ -19,6 +19,7 @@ type Store struct {
 	fs   *freezer
 	lock *pebble.Lock
 	db   *pebble.DB
+	sync *pebble.WriteOptions
 
 	life    sync.Mutex // closed, and adding to running
 	closed  bool
@@ -71,6 +72,7 @@ func open(dir string, o Options, lock *pebble.Lock) (*Store, error) {
 	}
 	s := &Store{
 		dir: dir, opts: o, lock: lock, fs: newFreezer(o.FS, dir, o.Logger),
+		sync:    &pebble.WriteOptions{Sync: !o.NoSync},
 		catalog: make(chan struct{}, 1),
 	}
 	db, err := pebble.Open(dir, o.pebble(s.fs, lock))
@@ -142,31 +144,9 @@ func (s *Store) classify(err error) error {
 
 // apply makes b durable. After an error the outcome is unknown, and the store
 // has stopped.
-func (s *Store) apply(b *pebble.Batch) error {
-	if err := s.send(b); err != nil {
-		return err
-	}
-	return s.settle(b)
-}
+func (s *Store) apply(b *pebble.Batch) error { return s.applied(s.db.Apply(b, s.sync)) }
 
-// send gives b its place in the log and lets it be seen; settle, which must
-// follow if that went well, waits until it is durable. What comes later in the
-// log is never durable without it. Errors are as those of apply.
-func (s *Store) send(b *pebble.Batch) error {
-	if s.opts.NoSync {
-		return s.sent(s.db.Apply(b, pebble.NoSync))
-	}
-	return s.sent(s.db.ApplyNoSyncWait(b, pebble.Sync))
-}
-
-func (s *Store) settle(b *pebble.Batch) error {
-	if s.opts.NoSync {
-		return s.sent(nil)
-	}
-	return s.sent(b.SyncWait())
-}
-
-func (s *Store) sent(err error) error {
+func (s *Store) applied(err error) error {
 	if err != nil {
 		s.fs.fail(fmt.Errorf("%w: a commit failed: %w; start again", store.ErrUnavailable, err))
 	}

@@ -25,6 +25,12 @@ const (
 	OpCreatePartitions Op = "create"
 	OpReports          Op = "reports"
 	OpTotals           Op = "totals"
+	OpCreateQueue      Op = "queue-create"
+	OpQueues           Op = "queues"
+	OpReadQueue        Op = "queue-read"
+	OpPushQueue        Op = "queue-push"
+	OpTrimQueue        Op = "queue-trim"
+	OpDropQueue        Op = "queue-drop"
 )
 
 // Call is a call about to be made. What belongs to other operations is nil.
@@ -160,7 +166,7 @@ func (f *Faults) wait(ctx context.Context, release <-chan struct{}, class error)
 // waited for.
 func answerLost(op Op) error {
 	switch op {
-	case OpCommit, OpSavePipeline, OpCreatePartitions:
+	case OpCommit, OpSavePipeline, OpCreatePartitions, OpCreateQueue, OpPushQueue, OpTrimQueue, OpDropQueue:
 		return store.ErrUnknownOutcome
 	}
 	return store.ErrUnavailable

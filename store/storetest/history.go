@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -31,7 +32,8 @@ func testHistories(t *testing.T, fresh func(t TB) Harness) {
 			store: newWorld(rt, fresh(rt)),
 			model: newWorld(rt, modelHarness),
 		}
-		rt.Repeat(map[string]func(*rapid.T){
+		steps := g.queueSteps()
+		maps.Copy(steps, map[string]func(*rapid.T){
 			"":        g.compare,
 			"commit":  g.commit,
 			"commit2": g.commit, // twice as often as the others
@@ -44,6 +46,7 @@ func testHistories(t *testing.T, fresh func(t TB) Harness) {
 			"crash":   g.crash,
 			"create":  g.create,
 		})
+		rt.Repeat(steps)
 		passed++ // a history that fails does not come here, and is run again
 	})
 }
@@ -99,6 +102,7 @@ func (g *history) commit(t *rapid.T) {
 	g.drawTakes(t, c, i)
 	g.drawProduced(t, c)
 	g.drawHead(t, c)
+	g.drawQueues(t, c)
 	if rapid.IntRange(0, 9).Draw(t, "stale") == 0 {
 		c.Generation--
 		for i := range c.Produced {

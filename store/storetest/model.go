@@ -26,6 +26,8 @@ type modelData struct {
 	lastGeneration store.Generation
 	states         map[stateKey][]byte
 	inbox          map[store.InboxKey]store.InboxRow
+	queues         map[string]*modelQueue
+	lastQueue      uint64
 }
 
 type stateKey struct{ computation, key, name string }
@@ -53,6 +55,7 @@ func NewModel() *Model {
 		partitions: map[store.PartitionID]*modelPartition{},
 		states:     map[stateKey][]byte{},
 		inbox:      map[store.InboxKey]store.InboxRow{},
+		queues:     map[string]*modelQueue{},
 	}}
 }
 
@@ -74,6 +77,8 @@ func (m *Model) Crash() *Model {
 		lastGeneration: d.lastGeneration,
 		states:         maps.Clone(d.states),
 		inbox:          maps.Clone(d.inbox),
+		queues:         make(map[string]*modelQueue, len(d.queues)),
+		lastQueue:      d.lastQueue,
 	}
 	if d.pipeline != nil {
 		p := *d.pipeline
@@ -83,6 +88,9 @@ func (m *Model) Crash() *Model {
 		q := *p
 		q.visitors = maps.Clone(p.visitors)
 		c.partitions[id] = &q
+	}
+	for name, q := range d.queues {
+		c.queues[name] = q.clone()
 	}
 	return &Model{data: c}
 }

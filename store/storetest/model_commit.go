@@ -39,7 +39,10 @@ func (d *modelData) check(c *store.Commit) (*modelPartition, error) {
 	if err := store.CheckRouting(c.Routing, p.row.Routing); err != nil {
 		return nil, err
 	}
-	return p, d.checkTaken(c.Taken)
+	if err := d.checkTaken(c.Taken); err != nil {
+		return nil, err
+	}
+	return p, d.checkAppends(c.Appended)
 }
 
 func (d *modelData) checkTaken(taken []store.InboxTake) error {
@@ -76,6 +79,8 @@ func (d *modelData) apply(p *modelPartition, c *store.Commit) {
 		d.inbox[r.InboxKey] = r
 		p.lastNumber = r.Number
 	}
+	d.appendRows(c.Appended)
+	d.setPositions(c.Positions)
 	p.applyHead(c)
 }
 

@@ -46,6 +46,8 @@ func Run(t *testing.T, fresh func(t TB) Harness) {
 		{"inbox", inboxTests},
 		{"job", jobTests},
 		{"catalog", catalogTests},
+		{"queue", queueTests},
+		{"queue together", queueTogetherTests},
 		{"durability", durabilityTests},
 	}
 	for _, g := range groups {

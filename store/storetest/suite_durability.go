@@ -63,12 +63,15 @@ func crashAtRest(w *world, seed uint64) {
 	w.must(0, set("zombie", "/x", "1")) // the dead process goes on by itself
 	after.equal("dump later", after.dump(), before)
 	after.equal("job", describeJob(after.raise(0)), job)
-	after.must(0, set("alive", "/x", "1"))
+	after.must(0, set("alive", "/x", "1"), appends("q/0=alive"))
+	after.readsQueue(store.QueueRequest{Queue: "q", From: 3}, "3:alive@1")
 }
 
-// crashUnderWay crashes while two partitions commit. A commit writes two states
-// and a message, so that half a commit would show.
+// crashUnderWay crashes while two partitions commit. A commit writes two states, a
+// message and a row of a queue that both append to, so that half a commit would
+// show.
 func crashUnderWay(w *world, seed uint64) {
+	w.queue("q", 1)
 	var stop atomic.Bool
 	var acked [2]atomic.Int64
 	var workers sync.WaitGroup
@@ -106,6 +109,7 @@ func wholeCommit(p store.Partition, target store.PartitionID, n int64) *store.Co
 	set(key, "/x", text)(c)
 	set(key, "/y", text)(c)
 	c.Offset = []byte(text)
+	appends("q/0=" + key)(c)
 	c.Produced = []store.InboxRow{{
 		InboxKey: store.InboxKey{Target: target, Layout: 1, Producer: p.ID, Generation: p.Generation, Number: uint64(n)},
 		Previous: uint64(n - 1), Count: 1, Payload: []byte(text),
@@ -141,6 +145,7 @@ func (w *world) checkWhole(i int, least int64) {
 		}
 	}
 	w.equal("inbox rows", rows, last)
+	w.equal("queue rows", w.appendedBy(p.ID), last)
 	w.equal("offset", string(w.raise(i).Offset), fmt.Sprint(last))
 }
 
@@ -150,4 +155,5 @@ func fillWorld(w *world) {
 	w.must(1, everyField("2"), set("a", "/x", ""), set("c", "/x", "3"), take(w.inbox(1)[0].InboxKey, 0, 2, true))
 	w.must(2, set("k", "/x", "1"), take(w.inbox(2)[0].InboxKey, 0, 3, false))
 	w.check(w.SavePipeline(w.ctx, &store.Pipeline{Name: "flights", Static: fmt.Sprint(w.parts)}))
+	fillQueues(w)
 }

@@ -107,7 +107,7 @@ func (w *world) refuses(class error, c *store.Commit) {
 }
 
 func classes() []error {
-	return []error{store.ErrUnavailable, store.ErrUnknownOutcome, store.ErrFenced, store.ErrConflict, store.ErrCorrupt, store.ErrLocked, store.ErrNewerFormat}
+	return []error{store.ErrUnavailable, store.ErrUnknownOutcome, store.ErrFenced, store.ErrConflict, store.ErrNoQueue, store.ErrCorrupt, store.ErrLocked, store.ErrNewerFormat}
 }
 
 func (w *world) isClass(err, class error) {
@@ -188,6 +188,7 @@ func (w *world) dump() string {
 	for _, c := range []string{"left", "right"} {
 		fmt.Fprintf(&b, "%s %s\n", c, describeKeys(w.list(c)))
 	}
+	b.WriteString(w.dumpQueues())
 	return b.String()
 }
 
