@@ -54,12 +54,11 @@ var classInfos = [classCount]classInfo{
 // or NYT::NFlow::TProcessFunctionComputation.
 func ParseClass(name string) (Class, error) {
 	var known []string
-	for c := ClassTransform; c < classCount; c++ {
-		info := classInfos[c]
-		if name == info.name || name == classPrefix+info.long {
+	for _, c := range Classes() {
+		if name == c.String() || name == c.LongName() {
 			return c, nil
 		}
-		known = append(known, info.name, classPrefix+info.long)
+		known = append(known, c.String(), c.LongName())
 	}
 	if near := yson.Suggest(name, known); near != "" {
 		return 0, fmt.Errorf("unknown computation class %q: did you mean %s?", name, near)
@@ -74,6 +73,23 @@ func (c Class) String() string {
 		return "unknown"
 	}
 	return classInfos[c].name
+}
+
+// LongName returns the name of the class in the system we follow.
+func (c Class) LongName() string {
+	if c == 0 || c >= classCount {
+		return "unknown"
+	}
+	return classPrefix + classInfos[c].long
+}
+
+// Classes returns all classes, in the order of the constants.
+func Classes() []Class {
+	all := make([]Class, 0, classCount-1)
+	for c := ClassTransform; c < classCount; c++ {
+		all = append(all, c)
+	}
+	return all
 }
 
 // IsSource reports whether the class reads source streams.

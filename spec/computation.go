@@ -16,36 +16,36 @@ type Computation struct {
 	// Node is the computation's static spec as given, for companions.
 	Node *yson.Node
 
-	ClassName          string     `yson:"computation_class_name,required"` // as given
-	ProcessingFunction string     `yson:"processing_function"`             // registered name of the user's function
-	FunctionParameters *yson.Node `yson:"processing_function_parameters"`  // nil if not given
-	Parameters         *yson.Node `yson:"parameters"`                      // of the class; nil if not given
+	ClassName          string     `yson:"computation_class_name,required"` // the kind of the computation, by either name
+	ProcessingFunction string     `yson:"processing_function"`             // registered name of the function: one of yours, or a built-in one
+	FunctionParameters *yson.Node `yson:"processing_function_parameters"`  // what the function makes of it
+	Parameters         *yson.Node `yson:"parameters"`                      // of the class: those it has may stand here too; companions get all
 
-	// GroupBy is the schema of the keys, with no columns if not given. Its first
-	// column is a uint64 hash where the computation has inputs or visits (KV-4).
+	// GroupBy is the schema of the keys. Its first column is a uint64 hash where
+	// the computation has inputs or visits (KV-4).
 	GroupBy *schema.Schema `yson:"group_by_schema"`
 
-	Inputs  []string `yson:"input_stream_ids,set"`  // sorted after Parse
-	Outputs []string `yson:"output_stream_ids,set"` // sorted after Parse
+	Inputs  []string `yson:"input_stream_ids,set"`  // streams it reads; sorted after Parse
+	Outputs []string `yson:"output_stream_ids,set"` // streams it writes; sorted after Parse
 
 	// Dependencies maps each output and timer stream, and each visit stream that
 	// has an entry, to its parents: those listed, else all inputs, sources and,
 	// for outputs, timers. Visit streams are parents only where listed (KV-40).
 	Dependencies map[string][]string `yson:"streams_dependency,set"`
 
-	VisitStreams map[string]*VisitStream `yson:"key_visitor_streams"`
-	TimerStreams map[string]*TimerStream `yson:"timer_streams"`
-	Sources      map[string]*Source      `yson:"source_streams"`
-	Sinks        map[string]*Sink        `yson:"sinks"`
-	Watermark    Watermark               `yson:"watermark_strategy"`
+	VisitStreams map[string]*VisitStream `yson:"key_visitor_streams"` // walks over all keys of the state
+	TimerStreams map[string]*TimerStream `yson:"timer_streams"`       // timers that the function sets
+	Sources      map[string]*Source      `yson:"source_streams"`      // what comes from the outside; source classes only
+	Sinks        map[string]*Sink        `yson:"sinks"`               // what goes to the outside
+	Watermark    Watermark               `yson:"watermark_strategy"`  // event times
 
-	ExternalManagers map[string]*ExternalManager `yson:"external_state_managers"`
-	ExternalJoiners  map[string]*ExternalJoiner  `yson:"external_state_joiners"`
-	StateJoiners     map[string]*StateJoiner     `yson:"state_joiners"`
+	ExternalManagers map[string]*ExternalManager `yson:"external_state_managers"` // tables that it owns as state, by state name
+	ExternalJoiners  map[string]*ExternalJoiner  `yson:"external_state_joiners"`  // tables that it reads by key, by state name
+	StateJoiners     map[string]*StateJoiner     `yson:"state_joiners"`           // states of other computations that it reads, by state name
 
-	RequiredResources        map[string]*RequiredResource `yson:"required_resource_ids"`
-	AllowTimerSelfDependency bool                         `yson:"allow_timer_self_dependency"`
-	NonUintKey               bool                         `yson:"experimental_enable_non_uint_key"`
+	RequiredResources        map[string]*RequiredResource `yson:"required_resource_ids"`            // what its function needs of spec.resources
+	AllowTimerSelfDependency bool                         `yson:"allow_timer_self_dependency"`      // a timer stream may be its own parent
+	NonUintKey               bool                         `yson:"experimental_enable_non_uint_key"` // refused: keys begin with a uint64 hash
 
 	ClassParameters
 
@@ -63,14 +63,16 @@ func (c *Computation) SetDefaults() {
 type ClassParameters struct {
 	// ProcessingMode at_least_once_consistent gets exactly_once too.
 	ProcessingMode string `yson:"processing_mode" enum:"exactly_once at_least_once_consistent"`
-	AllowBatching  bool   `yson:"allow_batching_with_relaxed_guarantees"`
+
+	// AllowBatching lets outputs of swift_map have several parents.
+	AllowBatching bool `yson:"allow_batching_with_relaxed_guarantees"`
 }
 
 // RequiredResource says who needs a resource.
 type RequiredResource struct {
-	Alias      string `yson:"alias"`
-	Worker     bool   `yson:"worker"`
-	Controller bool   `yson:"controller"`
+	Alias      string `yson:"alias"`      // the name under which the function asks for it
+	Worker     bool   `yson:"worker"`     // workers load it
+	Controller bool   `yson:"controller"` // the controller loads it
 }
 
 // SetDefaults implements [yson.Defaulter].
@@ -80,16 +82,19 @@ func (r *RequiredResource) SetDefaults() { r.Worker, r.Controller = true, true }
 type VisitStream struct {
 	ID string
 
-	// Names are the internal states that supply keys, ExternalNames the external
-	// tables. Both empty means all internal states (KV-1).
-	Names         []string `yson:"names,set"`
+	// Names are the internal states that supply keys; all of them if neither this
+	// nor ExternalNames is given (KV-1).
+	Names []string `yson:"names,set"`
+
+	// ExternalNames are the managers and visitor-driven joiners whose tables
+	// supply keys (KV-1).
 	ExternalNames []string `yson:"external_names,set"`
 
-	// Upstream are the streams whose completion starts the final pass: those
-	// given, else all inputs and sources. Empty waits for nothing.
+	// Upstream are the inputs and sources whose completion starts the final pass:
+	// those given, else all. An empty list waits for nothing (KV-33).
 	Upstream []string `yson:"upstream_streams,set"`
 
-	BucketCount int `yson:"bucket_count" range:">=1,<=65536"`
+	BucketCount int `yson:"bucket_count" range:">=1,<=65536"` // pieces of a partition's range, read in turn (KV-6)
 }
 
 // SetDefaults implements [yson.Defaulter].
@@ -101,16 +106,16 @@ func (s *VisitStream) ScansInternal() bool { return len(s.Names) > 0 || len(s.Ex
 // Source is a source stream of a source computation.
 type Source struct {
 	ID         string
-	ClassName  string     `yson:"source_class_name,required"`
-	Parameters *yson.Node `yson:"parameters"` // nil if not given
+	ClassName  string     `yson:"source_class_name,required"` // the connector
+	Parameters *yson.Node `yson:"parameters"`                 // of the connector
 }
 
 // Sink writes outputs of its computation to the outside.
 type Sink struct {
 	ID         string
-	ClassName  string     `yson:"sink_class_name,required"`
-	Inputs     []string   `yson:"input_stream_ids,set"` // sorted after Parse
-	Parameters *yson.Node `yson:"parameters"`           // nil if not given
+	ClassName  string     `yson:"sink_class_name,required"` // the connector
+	Inputs     []string   `yson:"input_stream_ids,set"`     // outputs of the computation that it writes, at least one; sorted after Parse
+	Parameters *yson.Node `yson:"parameters"`               // of the connector
 }
 
 // VisitStreamIDs returns the ids of the visit streams in order.

@@ -8,7 +8,7 @@ import (
 
 // Dynamic is the part of a spec that may change while the pipeline runs.
 type Dynamic struct {
-	Computations map[string]*DynamicComputation `yson:"computations"`
+	Computations map[string]*DynamicComputation `yson:"computations"` // by id; one without an entry has all defaults
 
 	_ struct{} `yson:"target_state|resources|throttlers|job_manager|message_distributor|job_tracker|controller_connector|singletons|enable_mermaid_graph_describe|flow_view_cache_codec,ignored"`
 }
@@ -29,44 +29,38 @@ type DynamicComputation struct {
 	// Node is the computation's dynamic spec as given, nil if absent.
 	Node *yson.Node
 
-	// BatchDuration and EmptyBatchBackoff bound how long an epoch waits for
-	// input (D-19).
-	BatchDuration     time.Duration `yson:"batch_duration"`
-	EmptyBatchBackoff time.Duration `yson:"empty_batch_backoff"`
+	BatchDuration     time.Duration `yson:"batch_duration"`      // how long an epoch that is not full waits for more input (D-19)
+	EmptyBatchBackoff time.Duration `yson:"empty_batch_backoff"` // how long one waits that has no input (D-19)
 
-	// An epoch is cut by rows, bytes and time (D-20).
-	MaxRowsPerBatch  int           `yson:"max_rows_per_batch" range:">0"`
-	MaxBytesPerBatch yson.Size     `yson:"max_bytes_per_batch" range:">0"`
-	MaxEpochDuration time.Duration `yson:"max_epoch_duration" range:">0"`
+	MaxRowsPerBatch  int           `yson:"max_rows_per_batch" range:">0"`  // cuts the epoch (D-20)
+	MaxBytesPerBatch yson.Size     `yson:"max_bytes_per_batch" range:">0"` // cuts the epoch, of input and of output each (D-20)
+	MaxEpochDuration time.Duration `yson:"max_epoch_duration" range:">0"`  // cuts the epoch between two inputs (D-20)
 
-	// Limits of one partition's inbox (D-18).
-	InboxRowLimit  yson.Size `yson:"inbox_row_limit" range:">0"`
-	InboxByteLimit yson.Size `yson:"inbox_byte_limit" range:">0"`
+	InboxRowLimit  yson.Size `yson:"inbox_row_limit" range:">0"`  // rows of one partition's inbox from which on its producers wait (D-18)
+	InboxByteLimit yson.Size `yson:"inbox_byte_limit" range:">0"` // the same in bytes (D-18)
 
 	PartitionCounts
 
-	Draining           bool       `yson:"draining"`
-	FunctionParameters *yson.Node `yson:"processing_function_parameters"` // nil if not given
-	Parameters         *yson.Node `yson:"parameters"`                     // of the class; nil if not given
+	Draining           bool       `yson:"draining"`                       // no more input, timers and visits are taken
+	FunctionParameters *yson.Node `yson:"processing_function_parameters"` // what the function makes of it
+	Parameters         *yson.Node `yson:"parameters"`                     // of the class: the partition counts may stand here too
 
-	VisitStreams map[string]*DynamicVisitStream `yson:"key_visitor_streams"`
-	Sources      map[string]*DynamicConnector   `yson:"source_streams"`
-	Sinks        map[string]*DynamicConnector   `yson:"sinks"`
+	VisitStreams map[string]*DynamicVisitStream `yson:"key_visitor_streams"` // by stream; one without an entry has all defaults
+	Sources      map[string]*DynamicConnector   `yson:"source_streams"`      // by source stream
+	Sinks        map[string]*DynamicConnector   `yson:"sinks"`               // by sink
 
-	// What becomes of messages and timers whose handler fails (D-24).
-	OnMessageError   string `yson:"on_message_error" enum:"fail skip dead_letter"`
-	OnTimerError     string `yson:"on_timer_error" enum:"fail skip dead_letter"`
-	DeadLetterStream string `yson:"dead_letter_stream"`
+	OnMessageError   string `yson:"on_message_error" enum:"fail skip dead_letter"` // what becomes of a message whose handler fails (D-24)
+	OnTimerError     string `yson:"on_timer_error" enum:"fail skip dead_letter"`   // what becomes of a timer whose handler fails (D-24)
+	DeadLetterStream string `yson:"dead_letter_stream"`                            // the output that takes what failed under dead_letter
 
-	// Limits of one partition's timers.
-	TimerCountLimit yson.Size `yson:"timer_store_count_limit" range:">0"`
-	TimerByteLimit  yson.Size `yson:"timer_store_byte_size_limit" range:">0"`
+	TimerCountLimit yson.Size `yson:"timer_store_count_limit" range:">0"`     // timers of one partition, beyond which it fails
+	TimerByteLimit  yson.Size `yson:"timer_store_byte_size_limit" range:">0"` // the same in bytes
 
-	ExternalManagers map[string]*DynamicConnector `yson:"external_state_managers"`
-	ExternalJoiners  map[string]*DynamicConnector `yson:"external_state_joiners"`
-	StateJoiners     map[string]*yson.Node        `yson:"state_joiners"`
+	ExternalManagers map[string]*DynamicConnector `yson:"external_state_managers"` // by state name
+	ExternalJoiners  map[string]*DynamicConnector `yson:"external_state_joiners"`  // by state name
+	StateJoiners     map[string]*yson.Node        `yson:"state_joiners"`           // by state name
 
-	SkipIfExpression string `yson:"skip_if_expression"`
+	SkipIfExpression string `yson:"skip_if_expression"` // messages for which it is true are taken and not processed
 
 	_ struct{} `yson:"lease_check_period|retryable_request|tracer|state_manager|input_store|timer_store|output_store|output_store_count_limit|output_store_byte_size_limit|blocked_time_window|input_rows_throttler_id|input_bytes_throttler_id|input_rows_throttler_class_id|input_bytes_throttler_class_id,ignored"`
 }
@@ -74,7 +68,7 @@ type DynamicComputation struct {
 // DynamicConnector holds the dynamic parameters of a source, sink, manager or
 // joiner.
 type DynamicConnector struct {
-	Parameters *yson.Node `yson:"parameters"`
+	Parameters *yson.Node `yson:"parameters"` // of the connector
 
 	_ struct{} `yson:"draining,ignored"` // the computation's counts
 }
@@ -82,9 +76,12 @@ type DynamicConnector struct {
 // PartitionCounts bound the number of partitions. They are accepted in a
 // dynamic computation and in its parameters.
 type PartitionCounts struct {
-	DesiredPartitionCount *int `yson:"desired_partition_count" range:">=1,<=100000"` // nil = two per core of the live workers
-	MinPartitionCount     int  `yson:"min_partition_count" range:">=1,<=100000"`
-	MaxPartitionCount     int  `yson:"max_partition_count" range:">=1,<=100000"`
+	// DesiredPartitionCount is exact; unset means two per core of the live
+	// workers, within the bounds.
+	DesiredPartitionCount *int `yson:"desired_partition_count" range:">=1,<=100000"`
+
+	MinPartitionCount int `yson:"min_partition_count" range:">=1,<=100000"` // at most MaxPartitionCount, which follows if it is not given
+	MaxPartitionCount int `yson:"max_partition_count" range:">=1,<=100000"` // at least MinPartitionCount, which follows if it is not given
 }
 
 // SetDefaults implements [yson.Defaulter].

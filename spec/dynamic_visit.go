@@ -12,29 +12,29 @@ type DynamicVisitStream struct {
 	Period          time.Duration `yson:"period" range:">0,<=36500d"`             // target length of one pass
 	FinalPassPeriod time.Duration `yson:"final_pass_period" range:">=0,<=36500d"` // pace once the upstreams completed (KV-34); 0 = as fast as it may
 
-	// MaxVisitsPerSecond limits the keys examined by the whole stream; nil = no
+	// MaxVisitsPerSecond limits the keys examined by the whole stream; unset is no
 	// limit.
 	MaxVisitsPerSecond *float64 `yson:"max_visits_per_second" range:">0"`
 
 	MaxScanRowsPerIteration yson.Size `yson:"max_scan_rows_per_iteration" range:">0"` // rows of one list call per source (KV-19)
-	BufferRowLimit          yson.Size `yson:"buffer_row_limit" range:">0"`            // visits ready
-	BufferByteLimit         yson.Size `yson:"buffer_byte_limit" range:">0"`           // prefetched state
+	BufferRowLimit          yson.Size `yson:"buffer_row_limit" range:">0"`            // visits ready from which on nothing more is read (KV-17)
+	BufferByteLimit         yson.Size `yson:"buffer_byte_limit" range:">0"`           // the same in bytes of their prefetched state
 
 	// BackgroundFillPeriod is the idle tick of the fill loop. If not given it is
 	// 500 ms, or a fortieth of Period if that is less.
 	BackgroundFillPeriod time.Duration `yson:"background_fill_period" range:">0,<=36500d"`
 
-	Finite        bool `yson:"finite"`          // follow the upstreams to completion
-	FullFinalPass bool `yson:"full_final_pass"` // the final pass begins after the upstreams completed
+	Finite        bool `yson:"finite"`          // follow the upstreams to completion; false goes on for the pipeline's whole life (KV-35)
+	FullFinalPass bool `yson:"full_final_pass"` // the final pass is a whole one, begun after the upstreams completed (KV-34)
 
-	CatchupLagThreshold      time.Duration `yson:"catchup_lag_threshold" range:">=0,<=36500d"`
-	CatchupSpeedupMultiplier float64       `yson:"catchup_speedup_multiplier" range:">1"`
+	CatchupLagThreshold      time.Duration `yson:"catchup_lag_threshold" range:">=0,<=36500d"` // lag above which slices widen (KV-26)
+	CatchupSpeedupMultiplier float64       `yson:"catchup_speedup_multiplier" range:">1"`      // by how much
 
 	// VisitShare is the share of processing time that visits get while messages
 	// or timers wait (KV-30).
 	VisitShare float64 `yson:"visit_share" range:">0,<=1"`
 
-	OnVisitError string `yson:"on_visit_error" enum:"fail skip"` // KV-27
+	OnVisitError string `yson:"on_visit_error" enum:"fail skip"` // what becomes of a visit whose handler fails (KV-27)
 	Enabled      bool   `yson:"enabled"`                         // false stops scanning and delivery
 }
 

@@ -43,7 +43,10 @@ func effective(v reflect.Value) *yson.Node {
 	case *yson.Node:
 		return x
 	case *schema.Schema:
-		return effectiveSchema(x)
+		if x == nil || x.Len() == 0 {
+			return nil
+		}
+		return x.Node()
 	case Assigner:
 		if x.Column == "" {
 			return nil // its other fields say nothing
@@ -183,25 +186,6 @@ func effectiveList(v reflect.Value) *yson.Node {
 	n := yson.List()
 	for i := range v.Len() {
 		n.List = append(n.List, yson.String(v.Index(i).String()))
-	}
-	return n
-}
-
-func effectiveSchema(s *schema.Schema) *yson.Node {
-	if s == nil || s.Len() == 0 {
-		return nil
-	}
-	n := yson.List()
-	for _, c := range s.Columns() {
-		column := yson.Map()
-		add(column, "name", yson.String(c.Name))
-		add(column, "type", yson.String(c.Type.String()))
-		if c.Required {
-			add(column, "required", yson.Boolean(true))
-		}
-		add(column, "expression", scalar(reflect.ValueOf(c.Expression)))
-		add(column, "sort_order", scalar(reflect.ValueOf(c.SortOrder)))
-		n.List = append(n.List, column)
 	}
 	return n
 }

@@ -8,8 +8,8 @@ import (
 // ExternalManager owns an external table as keyed state.
 type ExternalManager struct {
 	ID         string
-	ClassName  string     `yson:"external_state_manager_class_name|class_name"`
-	Parameters *yson.Node `yson:"parameters"`
+	ClassName  string     `yson:"external_state_manager_class_name|class_name"` // who keeps the table
+	Parameters *yson.Node `yson:"parameters"`                                   // of the class
 }
 
 // SetDefaults implements [yson.Defaulter].
@@ -18,12 +18,12 @@ func (m *ExternalManager) SetDefaults() { m.ClassName = simpleManagerClass }
 // ExternalJoiner reads an external table by key.
 type ExternalJoiner struct {
 	ID             string
-	ClassName      string     `yson:"external_state_joiner_class_name|class_name"`
-	ClientProvider string     `yson:"client_provider_resource_id"`
-	ClientFactory  string     `yson:"client_factory_resource_id"`
-	JoinOn         JoinOn     `yson:"join_on"`
-	AutoPreload    bool       `yson:"auto_preload"`
-	Parameters     *yson.Node `yson:"parameters"`
+	ClassName      string     `yson:"external_state_joiner_class_name|class_name"` // who reads the table
+	ClientProvider string     `yson:"client_provider_resource_id"`                 // resource that gives access
+	ClientFactory  string     `yson:"client_factory_resource_id"`                  // the same, if there is no ClientProvider
+	JoinOn         JoinOn     `yson:"join_on"`                                     // which key is looked up
+	AutoPreload    bool       `yson:"auto_preload"`                                // rows are read before the function asks for them
+	Parameters     *yson.Node `yson:"parameters"`                                  // of the class
 }
 
 // SetDefaults implements [yson.Defaulter].
@@ -42,10 +42,10 @@ const (
 // StateJoiner reads the internal states of another computation.
 type StateJoiner struct {
 	ID          string
-	Computation string `yson:"computation_id,required"`
-	StateName   string `yson:"state_name,required"`
-	JoinOn      JoinOn `yson:"join_on"`
-	AutoPreload bool   `yson:"auto_preload"`
+	Computation string `yson:"computation_id,required"` // whose state it is
+	StateName   string `yson:"state_name,required"`     // which of its states
+	JoinOn      JoinOn `yson:"join_on"`                 // which key is looked up
+	AutoPreload bool   `yson:"auto_preload"`            // rows are read before the function asks for them
 }
 
 // SetDefaults implements [yson.Defaulter].
@@ -53,6 +53,6 @@ func (j *StateJoiner) SetDefaults() { j.AutoPreload = true }
 
 // JoinOn says which key a joiner looks up, and for which streams.
 type JoinOn struct {
-	KeySchemaOverride *schema.Schema `yson:"key_schema_override"`
-	KeyProviders      *[]string      `yson:"key_provider_streams,set"` // nil = all
+	KeySchemaOverride *schema.Schema `yson:"key_schema_override"`      // the key to look up, instead of group_by_schema
+	KeyProviders      *[]string      `yson:"key_provider_streams,set"` // the streams whose keys are looked up; all if not given
 }

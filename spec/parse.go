@@ -13,9 +13,12 @@ import (
 
 // file is the top level of a specification file.
 type file struct {
-	Spec    Pipeline `yson:"spec,required"`
-	Dynamic Dynamic  `yson:"dynamic_spec"`
-	Name    string   `yson:"name"`
+	Spec    Pipeline `yson:"spec,required"` // the graph: what may change only while the pipeline does not run
+	Dynamic Dynamic  `yson:"dynamic_spec"`  // what may change while it runs
+
+	// Name is the pipeline's: letters, digits and "_.-". Unset, it is the file's
+	// name without extension; of a file named pipeline, its folder's.
+	Name string `yson:"name"`
 
 	_ struct{} `yson:"vanilla|cluster_url|cluster|proxy|pool|pipeline_path|pipeline|yt_config|monitoring,ignored"`
 }

@@ -230,8 +230,8 @@ func TestUnreadableFiles(t *testing.T) {
 }
 
 func TestClassesByBothNames(t *testing.T) {
-	for c := ClassTransform; c < classCount; c++ {
-		for _, name := range []string{c.String(), classPrefix + classInfos[c].long} {
+	for _, c := range Classes() {
+		for _, name := range []string{c.String(), c.LongName()} {
 			if got, err := ParseClass(name); err != nil || got != c {
 				t.Errorf("%s is %v, %v", name, got, err)
 			}
@@ -246,7 +246,7 @@ func TestClassesByBothNames(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, want)
 		}
 	}
-	if Class(0).String() != "unknown" || Class(200).String() != "unknown" || Class(0).IsSource() {
+	if Class(0).String() != "unknown" || Class(200).LongName() != "unknown" || Class(200).String() != "unknown" || Class(0).IsSource() {
 		t.Error("unknown classes pass for known ones")
 	}
 }

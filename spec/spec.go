@@ -25,9 +25,9 @@ type Spec struct {
 
 // Pipeline is the static part: the graph.
 type Pipeline struct {
-	Streams      map[string]*Stream      `yson:"streams"`
-	Computations map[string]*Computation `yson:"computations"`
-	Resources    map[string]*Resource    `yson:"resources"`
+	Streams      map[string]*Stream      `yson:"streams"`      // inputs and outputs of computations, by id
+	Computations map[string]*Computation `yson:"computations"` // at least one, by id; an id has no ":"
+	Resources    map[string]*Resource    `yson:"resources"`    // by id
 
 	_ struct{} `yson:"validate_binary_version|binary_version|validate_binary_checksum|binary_checksum,ignored"`
 }
@@ -35,19 +35,19 @@ type Pipeline struct {
 // Stream is a named flow of rows between computations.
 type Stream struct {
 	ID     string
-	Schema *schema.Schema `yson:"schema,required"` // unsorted, no expressions
+	Schema *schema.Schema `yson:"schema,required"` // of its rows: at least one column, no sort_order, no expression
 
 	_ struct{} `yson:"class_name|migration_function,ignored"`
 }
 
 // Resource is something functions need that workers load for them.
 type Resource struct {
-	ClassName            string                `yson:"resource_class_name,required"`
-	Parameters           *yson.Node            `yson:"parameters"`
-	Dependencies         map[string]*yson.Node `yson:"dependencies"`
-	RequiredCapabilities map[string]int        `yson:"required_capabilities"`
-	PreloadRequired      bool                  `yson:"preload_required"`
-	AlwaysOn             bool                  `yson:"always_on"`
+	ClassName            string                `yson:"resource_class_name,required"` // what it is
+	Parameters           *yson.Node            `yson:"parameters"`                   // of the class
+	Dependencies         map[string]*yson.Node `yson:"dependencies"`                 // resources that it needs, by id
+	RequiredCapabilities map[string]int        `yson:"required_capabilities"`        // what a worker must have for it
+	PreloadRequired      bool                  `yson:"preload_required"`             // loaded before work begins; excludes AlwaysOn
+	AlwaysOn             bool                  `yson:"always_on"`                    // loaded on every worker; excludes PreloadRequired
 }
 
 // ComputationIDs returns the ids of the computations in order.

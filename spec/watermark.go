@@ -8,20 +8,19 @@ import (
 
 // Watermark says where event times come from.
 type Watermark struct {
-	Assigner Assigner `yson:"event_timestamp_assigner"`
+	Assigner Assigner `yson:"event_timestamp_assigner"` // of the messages of all outputs
 
-	Generator  *yson.Node `yson:"watermark_generator"` // sources only; nil if not given
-	Alignment  *yson.Node `yson:"watermark_alignment"` // sources only; nil if not given
-	Percentile *yson.Node `yson:"watermark_percentile"`
+	Generator  *yson.Node `yson:"watermark_generator"`  // how far event times may be out of order; sources only
+	Alignment  *yson.Node `yson:"watermark_alignment"`  // how far sources may run ahead of each other; sources only
+	Percentile *yson.Node `yson:"watermark_percentile"` // which share of the messages the watermark waits for
 }
 
 // Assigner sets the event timestamp of every output message from a column.
 type Assigner struct {
-	Column string `yson:"column"` // empty = the timestamp is left as it is
-	Format string `yson:"format"` // seconds, milli_seconds, iso8601, or a Go time layout
+	Column string `yson:"column"` // the column; unset leaves the timestamp as it is
+	Format string `yson:"format"` // seconds, milli_seconds, iso8601, or a Go time layout that shows the year as 2006
 
-	// LimitBySystemTimestamp keeps event times from lying in the future.
-	LimitBySystemTimestamp bool `yson:"limit_by_system_timestamp"`
+	LimitBySystemTimestamp bool `yson:"limit_by_system_timestamp"` // an event is never later than its message
 }
 
 // The formats of an assigner that are not Go layouts.
