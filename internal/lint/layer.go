@@ -39,6 +39,7 @@ var layers = []layer{
 	{"cmd/...", []string{"engine", "spec", "store", "store/pebblestore", "connector", "connector/...", "function", "flow", "schema", "yson", "cmd/..."}},
 	{"examples/...", []string{"engine", "spec", "store", "store/pebblestore", "connector", "connector/...", "function", "flow", "schema", "yson"}},
 	{invariantsPkg, nil},
+	{"internal/crash", []string{"engine", "spec", "store", "store/pebblestore", "connector", "connector/...", "function", "flow", "schema", "yson", "internal/figures"}},
 	{"internal/figures", nil},
 	{"internal/lint", nil},
 	{"internal/bench", []string{"..."}},
