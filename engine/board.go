@@ -7,6 +7,7 @@ import (
 
 	"github.com/rondo-flow/rondo/partition"
 	"github.com/rondo-flow/rondo/store"
+	"github.com/rondo-flow/rondo/visit"
 )
 
 // Phase says what a partition's job is doing.
@@ -33,6 +34,9 @@ type PartitionStatus struct {
 	Error    string
 	// Status is the machine's, as of its last report.
 	partition.Status
+	// Failed names the inputs that were left out, as on_visit_error and
+	// on_message_error say, by path.
+	Failed []visit.Problem
 	// Busy is the key of a handler call that has run for BusyFor, if that is long
 	// (D-23).
 	Busy    string

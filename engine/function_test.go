@@ -3,17 +3,24 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/rondo-flow/rondo/flow"
+	"github.com/rondo-flow/rondo/schema"
 	"github.com/rondo-flow/rondo/store/storetest"
 )
 
 // batchCount is the counting function in its batch form.
-type batchCount struct{ row *countFunction }
+type batchCount struct {
+	row interface {
+		flow.RowFunction
+		flow.RowVisitFunction
+	}
+}
 
 func (b batchCount) OnMessages(ctx context.Context, rt flow.Runtime, msgs []flow.Message, out flow.OutputCollector) error {
 	for _, m := range msgs {
@@ -124,4 +131,100 @@ func TestMisuseFailsTheEpochAndSaysWhatToDo(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestFailedInputsAreLeftOutWhole: with the policy skip, a failed message or visit
+// leaves nothing behind - state, output, counts - is named, and the others go on;
+// in batches the guilty one is found (KV-27, D-24).
+func TestFailedInputsAreLeftOutWhole(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		batch bool
+		fail  func() error
+	}{
+		{"rows, an error", false, func() error { return errors.New("sour milk") }},
+		{"rows, a panic", false, func() error { panic("sour milk") }},
+		{"batches, an error", true, func() error { return errors.New("sour milk") }},
+		{"batches, a panic", true, func() error { panic("sour milk") }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { testLeftOut(t, c.batch, c.fail) })
+		})
+	}
+}
+
+func testLeftOut(t *testing.T, batch bool, fail func() error) {
+	r := newRig(t, 200, 20)
+	r.partitions = 1
+	r.dynamic = "on_message_error = skip;"
+	r.edit = func(text string) string {
+		return strings.Replace(text, `sweep = {period`, `sweep = {on_visit_error = skip; period`, 1)
+	}
+	bad := func(m flow.Message) bool { return m.Payload.Int64("value")%10 == 3 }
+	r.function = func() flow.Function {
+		f := sour{newCountFunction(r), bad, fail}
+		if batch {
+			return batchCount{f}
+		}
+		return f
+	}
+	p := r.pipeline()
+	s := storetest.NewModel()
+	sum, err := p.Run(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sum.Counts["failed_messages"] != 20 || sum.Counts["touched"] != 180 {
+		t.Errorf("counts %v, want 20 failed messages and 180 touched", sum.Counts)
+	}
+	for i := range r.rows {
+		r.rows[i] = slices.DeleteFunc(r.rows[i], func(row schema.Row) bool {
+			return row[1].AsInt64()%10 == 3 || row[0].AsString() == "7" // key 7 fails when visited
+		})
+	}
+	r.check()
+	for _, m := range r.sink.written {
+		if m.Payload.String("key") == "7" {
+			t.Error("output of a failed visit")
+		}
+	}
+	checkLeftOut(t, p.Status())
+}
+
+func checkLeftOut(t *testing.T, s Status) {
+	shown := ""
+	for _, p := range s.Partitions {
+		for _, f := range p.Failed {
+			shown += f.Path + ": " + f.Message + "\n"
+		}
+	}
+	for _, want := range []string{"/key_visitor/sweep/failed_visits: ", "/messages/rows/failed: 20 left out", "sour milk", "key ["} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("the status shows %q, want %q", shown, want)
+		}
+	}
+}
+
+// sour is the counting function, failing after it has done everything.
+type sour struct {
+	*countFunction
+	bad  func(flow.Message) bool
+	fail func() error
+}
+
+func (f sour) OnMessage(ctx context.Context, rt flow.Runtime, m flow.Message, out flow.OutputCollector) error {
+	rt.Count("touched", 1)
+	err := f.countFunction.OnMessage(ctx, rt, m, out)
+	if f.bad(m) {
+		return f.fail()
+	}
+	return err
+}
+
+func (f sour) OnVisit(ctx context.Context, rt flow.Runtime, v flow.Visit, out flow.OutputCollector) error {
+	err := f.countFunction.OnVisit(ctx, rt, v, out)
+	if row, _ := v.Key.Row(); row[1].AsString() == "7" {
+		return errors.Join(rt.ClearKey(v), f.fail())
+	}
+	return err
 }

@@ -32,17 +32,55 @@ func (p *functionProcessor) runMessageBatch(ctx context.Context, began time.Dura
 	if len(p.messages) == 0 {
 		return nil
 	}
-	p.busy.begin(began, p.messages[0].Key)
-	p.rt.begin()
-	for i := range p.messages {
+	err := p.halve(len(p.messages), func(from, to int) error {
+		msgs := p.messages[from:to]
+		p.busy.begin(began, msgs[0].Key)
+		return p.callMessages(ctx, msgs)
+	}, func(i int, err error) error {
 		m := &p.messages[i]
-		p.rt.input(p.table.byKey[m.Key.Encoded()], &m.Meta)
-	}
-	if err := p.rt.end(p.call.onMessages.OnMessages(ctx, &p.rt, p.messages, &p.rt)); err != nil {
-		return p.busy.wrap(fmt.Errorf("a batch of %d messages: %w", len(p.messages), err))
-	}
+		p.busy.begin(began, m.Key)
+		if err = p.named(err, m); p.node.dynamic.OnMessageError != skipErrors {
+			return err
+		}
+		return p.leftOut(err, "/messages/"+m.StreamID+"/failed", "failed_messages")
+	})
 	res.processed.Messages = len(p.messages)
-	return nil
+	return err
+}
+
+func (p *functionProcessor) callMessages(ctx context.Context, msgs []flow.Message) error {
+	p.involved = p.involved[:0]
+	for i := range msgs {
+		p.involved = append(p.involved, p.table.byKey[msgs[i].Key.Encoded()])
+	}
+	return p.attempt(p.involved, func() error {
+		p.rt.begin()
+		for i := range msgs {
+			p.rt.input(p.involved[i], &msgs[i].Meta)
+		}
+		return p.rt.end(p.call.onMessages.OnMessages(ctx, &p.rt, msgs, &p.rt))
+	})
+}
+
+// halve gives n inputs to one call. If that fails, it is undone and repeated on
+// halves until the guilty inputs are found, which go to single (KV-27, D-24).
+func (p *functionProcessor) halve(n int, call func(from, to int) error, single func(i int, err error) error) error {
+	var try func(from, to int) error
+	try = func(from, to int) error {
+		err := call(from, to)
+		if err == nil {
+			return nil
+		}
+		if to-from == 1 {
+			return single(from, err)
+		}
+		middle := (from + to) / 2
+		if err := try(from, middle); err != nil {
+			return err
+		}
+		return try(middle, to)
+	}
+	return try(0, n)
 }
 
 // runVisitBatch gives visits of one stream to one call: as many as their time
@@ -54,16 +92,32 @@ func (p *functionProcessor) runVisitBatch(ctx context.Context, e *partition.Epoc
 		return err
 	}
 	before := p.clock.mono()
-	p.busy.begin(before, visits[0].Key)
-	p.rt.begin()
-	for i := range visits {
-		p.rt.input(p.table.byKey[visits[i].Key.Encoded()], &visits[i].Meta)
-	}
-	if err := p.rt.end(p.call.onVisits.OnVisits(ctx, &p.rt, visits, &p.rt)); err != nil {
-		return p.busy.wrap(fmt.Errorf("a batch of %d visits by %s: %w", len(visits), visits[0].StreamID, err))
-	}
+	plan, o := &p.node.visitors[vs.Visitor], &res.processed.Visits[vs.Visitor]
+	err = p.halve(len(visits), func(from, to int) error {
+		p.busy.begin(before, visits[from].Key)
+		return p.callVisits(ctx, visits[from:to])
+	}, func(i int, err error) error {
+		p.busy.begin(before, visits[i].Key)
+		o.Delivered--
+		err = p.busy.wrap(fmt.Errorf("visit by %s in pass %d: %w", plan.stream, visits[i].Pass, err))
+		return p.leftOutVisit(plan, err, o)
+	})
 	p.visitTime = (p.visitTime + (p.clock.mono()-before)/time.Duration(len(visits))) / 2
-	return nil
+	return err
+}
+
+func (p *functionProcessor) callVisits(ctx context.Context, visits []flow.Visit) error {
+	p.involved = p.involved[:0]
+	for i := range visits {
+		p.involved = append(p.involved, p.table.byKey[visits[i].Key.Encoded()])
+	}
+	return p.attempt(p.involved, func() error {
+		p.rt.begin()
+		for i := range visits {
+			p.rt.input(p.involved[i], &visits[i].Meta)
+		}
+		return p.rt.end(p.call.onVisits.OnVisits(ctx, &p.rt, visits, &p.rt))
+	})
 }
 
 // batchOf picks the visits of a batch, and says what becomes of the first ones

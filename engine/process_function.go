@@ -27,6 +27,10 @@ type functionProcessor struct {
 	messages []flow.Message
 	keys     []string
 	spare    *keyState // state of the visit in hand, until it is changed
+	undo     undoLog
+	one      [1]*keyState
+	involved []*keyState // by a batch
+	failed   failures
 	// visitTime is what a visit of a batch took lately.
 	visitTime time.Duration
 }
@@ -123,13 +127,48 @@ func (p *functionProcessor) runMessages(ctx context.Context, e *partition.Epoch,
 			break
 		}
 		p.busy.begin(now, m.Key)
-		p.rt.begin()
-		p.rt.input(p.table.byKey[m.Key.Encoded()], &m.Meta)
-		if err := p.rt.end(p.call.onMessage.OnMessage(ctx, &p.rt, *m, &p.rt)); err != nil {
-			return p.busy.wrap(fmt.Errorf("message %s of stream %s: %w", m.ID, m.StreamID, err))
+		if err := p.runMessage(ctx, m); err != nil {
+			return err
 		}
 		res.processed.Messages++
 		bytes += len(m.Key.Encoded()) // the rest is bounded by the rows' bytes
+	}
+	return nil
+}
+
+// runMessage handles one message. One that fails is left out if the spec says so
+// (D-24).
+func (p *functionProcessor) runMessage(ctx context.Context, m *flow.Message) error {
+	state := p.table.byKey[m.Key.Encoded()]
+	if p.node.dynamic.OnMessageError != skipErrors {
+		return p.named(p.handleMessage(ctx, state, m), m)
+	}
+	p.one[0] = state
+	err := p.attempt(p.one[:], func() error { return p.handleMessage(ctx, state, m) })
+	return p.leftOut(p.named(err, m), "/messages/"+m.StreamID+"/failed", "failed_messages")
+}
+
+func (p *functionProcessor) handleMessage(ctx context.Context, state *keyState, m *flow.Message) error {
+	p.rt.begin()
+	p.rt.input(state, &m.Meta)
+	return p.rt.end(p.call.onMessage.OnMessage(ctx, &p.rt, *m, &p.rt))
+}
+
+func (p *functionProcessor) named(err error, m *flow.Message) error {
+	if err == nil {
+		return nil
+	}
+	return p.busy.wrap(fmt.Errorf("message %s of stream %s: %w", m.ID, m.StreamID, err))
+}
+
+// skipErrors is the policy that leaves failed inputs out.
+const skipErrors = "skip"
+
+// leftOut notes an input that failed and was undone; the epoch goes on.
+func (p *functionProcessor) leftOut(err error, path, counter string) error {
+	if err != nil {
+		p.failed.add(path, err)
+		p.rt.Count(counter, 1)
 	}
 	return nil
 }
@@ -148,14 +187,8 @@ func (p *functionProcessor) runVisits(ctx context.Context, e *partition.Epoch, b
 			if !e.Budget.MoreVisits(i, res.processed.MessageTime, spent, p.router.outBytes) {
 				break
 			}
-			gone, err := p.runVisit(ctx, vs.Visitor, &vs.Visits[i])
-			if err != nil {
+			if err := p.runVisit(ctx, vs.Visitor, &vs.Visits[i], &res.processed.Visits[vs.Visitor]); err != nil {
 				return err
-			}
-			if outcome := &res.processed.Visits[vs.Visitor]; gone {
-				outcome.Gone++
-			} else {
-				outcome.Delivered++
 			}
 		}
 	}

@@ -12,28 +12,62 @@ import (
 
 // runVisit handles one visit, unless its key has gone since it was listed
 // (KV-28).
-func (p *functionProcessor) runVisit(ctx context.Context, visitor int, v *visit.Visit) (gone bool, err error) {
+func (p *functionProcessor) runVisit(ctx context.Context, visitor int, v *visit.Visit, o *visit.Outcome) error {
 	plan := &p.node.visitors[visitor]
 	state, shared := p.visited(v)
 	present, err := state.present(plan.names)
-	if err != nil || !present {
-		return true, err
+	if err != nil {
+		return err
 	}
-	if p.call.onVisit == nil {
-		return false, nil
+	if !present {
+		o.Gone++
+		return nil
 	}
-	key := flow.NewKey(p.node.key, v.Key.Bytes)
-	p.busy.begin(p.clock.mono(), key)
-	input := p.input(plan, v, key)
-	p.rt.begin()
-	p.rt.input(state, &input.Meta)
-	if err := p.rt.end(p.call.onVisit.OnVisit(ctx, &p.rt, input, &p.rt)); err != nil {
-		return false, p.busy.wrap(fmt.Errorf("visit by %s in pass %d: %w", plan.stream, v.Pass, err))
+	if p.call.onVisit != nil {
+		input := p.input(plan, v, flow.NewKey(p.node.key, v.Key.Bytes))
+		p.busy.begin(p.clock.mono(), input.Key)
+		if err := p.handleVisit(ctx, plan, state, &input); err != nil {
+			return p.leftOutVisit(plan, err, o)
+		}
 	}
+	o.Delivered++
 	if !shared && len(state.cells) > 0 {
 		p.adopt(state)
 	}
-	return false, nil
+	return nil
+}
+
+// handleVisit calls the function. With the policy skip, a call that fails is
+// undone (KV-27).
+func (p *functionProcessor) handleVisit(ctx context.Context, plan *visitorPlan, state *keyState, v *flow.Visit) error {
+	call := func() error {
+		p.rt.begin()
+		p.rt.input(state, &v.Meta)
+		err := p.rt.end(p.call.onVisit.OnVisit(ctx, &p.rt, *v, &p.rt))
+		if err != nil {
+			err = p.busy.wrap(fmt.Errorf("visit by %s in pass %d: %w", plan.stream, v.Pass, err))
+		}
+		return err
+	}
+	if !p.skips(plan) {
+		return call()
+	}
+	p.one[0] = state
+	return p.attempt(p.one[:], call)
+}
+
+func (p *functionProcessor) skips(plan *visitorPlan) bool {
+	return p.node.dynamic.VisitStream(plan.stream).OnVisitError == skipErrors
+}
+
+// leftOutVisit counts a failed visit, or fails the epoch, as the policy says.
+func (p *functionProcessor) leftOutVisit(plan *visitorPlan, err error, o *visit.Outcome) error {
+	if !p.skips(plan) {
+		return err
+	}
+	o.Failed++
+	p.failed.add("/key_visitor/"+plan.stream+"/failed_visits", err)
+	return nil
 }
 
 // visited returns the state of a visited key: the one that the epoch shares, or

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -19,12 +20,26 @@ func (j *job) publish(now visit.Instant, atOnce bool) {
 	}
 	j.reported = now.Mono
 	status := j.machine.Status(now)
+	failed := j.failures()
 	j.board.update(func(s *PartitionStatus) {
+		s.Failed = failed
 		before := s.progress()
 		if s.Status = status; s.progress() > before {
 			s.Error = ""
 		}
 	})
+}
+
+// failures names the inputs that the function processor left out.
+func (j *job) failures() (out []visit.Problem) {
+	p, ok := j.proc.(*functionProcessor)
+	if !ok {
+		return nil
+	}
+	for _, f := range p.failed.streams {
+		out = append(out, visit.Problem{Path: f.path, Message: fmt.Sprintf("%d left out in this run, last: %s", f.count, f.last)})
+	}
+	return out
 }
 
 // Status describes a running pipeline.

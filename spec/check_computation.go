@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/rondo-flow/rondo/schema"
+	"github.com/rondo-flow/rondo/yson"
 )
 
 // checkComputation applies the rules that concern one computation.
@@ -86,7 +87,9 @@ func (c *checker) checkGroupBy(at place, comp *Computation) {
 		c.add(at.key("experimental_enable_non_uint_key"), "keys must begin with a uint64 hash: remove this")
 	}
 	if comp.GroupBy.Len() == 0 {
-		if keyed && at.raw("group_by_schema") == nil && !comp.Class.IsSource() {
+		raw := at.raw("group_by_schema")
+		faulty := raw.IsSet() && (raw.Kind != yson.KindList || len(raw.List) > 0) // and reported
+		if keyed && !faulty && !comp.Class.IsSource() {
 			c.add(at, "group_by_schema is missing: its first column is a uint64 hash, such as "+
 				"{name=hash; type=uint64; required=%%true; expression=\"farm_hash(...)\"}")
 		}

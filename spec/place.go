@@ -39,6 +39,24 @@ func (p place) item(word string) place {
 	return p
 }
 
+// all returns the places that are there below p, in the order of the text; the
+// key * stands for every one.
+func (p place) all(keys []string) []place {
+	switch {
+	case p.node == nil:
+		return nil
+	case len(keys) == 0:
+		return []place{p}
+	}
+	var found []place
+	for _, entry := range p.node.Map {
+		if keys[0] == "*" || keys[0] == entry.Key {
+			found = append(found, place{node: entry.Value, path: yson.Join(p.path, entry.Key)}.all(keys[1:])...)
+		}
+	}
+	return found
+}
+
 // raw returns the node at exactly the key, nil if there is none.
 func (p place) raw(key string) *yson.Node { return p.node.Get(key) }
 

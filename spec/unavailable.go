@@ -1,56 +1,87 @@
 package spec
 
-// checkAvailable refuses what is read and checked but does not run yet. It is
-// the one list of such things: a feature that arrives removes its line.
+import (
+	"slices"
+	"strings"
+
+	"github.com/rondo-flow/rondo/yson"
+)
+
+// Unavailability is a field that is read and checked but does not run yet, and
+// is refused where it is used.
+type Unavailability struct {
+	Path    string // with * for any id
+	byEmpty bool   // an empty map uses it too
+
+	// Words are the values that are refused, if it is only some; Instead is what
+	// to write.
+	Words   []string
+	Instead string
+}
+
+// unavailable is the one list of such things: a feature that arrives removes
+// its line.
+var unavailable = []Unavailability{
+	{Path: "spec.resources"},
+	{Path: "spec.computations.*.watermark_strategy.watermark_generator", byEmpty: true},
+	{Path: "spec.computations.*.watermark_strategy.watermark_alignment", byEmpty: true},
+	{Path: "spec.computations.*.watermark_strategy.watermark_percentile"},
+	{Path: "spec.computations.*.timer_streams"},
+	{Path: "spec.computations.*.external_state_managers"},
+	{Path: "spec.computations.*.external_state_joiners"},
+	{Path: "spec.computations.*.state_joiners"},
+	{Path: "spec.computations.*.required_resource_ids"},
+	{Path: "dynamic_spec.computations.*.draining"},
+	{Path: "dynamic_spec.computations.*.skip_if_expression"},
+	{Path: "dynamic_spec.computations.*.processing_function_parameters"},
+	{Path: "dynamic_spec.computations.*.on_message_error", Words: []string{"dead_letter"}, Instead: "fail or skip"},
+	{Path: "dynamic_spec.computations.*.on_timer_error", Words: []string{"skip", "dead_letter"}, Instead: "fail"},
+	{Path: "dynamic_spec.computations.*.source_streams.*.parameters"},
+	{Path: "dynamic_spec.computations.*.sinks.*.parameters"},
+}
+
+// Unavailable lists what this version refuses though it knows it.
+func Unavailable() []Unavailability { return slices.Clone(unavailable) }
+
+// checkAvailable refuses what does not run yet. What has a problem at the same
+// place already is not told about twice.
 func (c *checker) checkAvailable() {
-	p := &c.spec.Pipeline
-	c.unavailable(c.root.keys("spec", "resources"), len(p.Resources) > 0)
-	for _, id := range p.ComputationIDs() {
-		c.checkComputationAvailable(c.place(id), p.Computations[id])
+	known := map[string]bool{}
+	for _, p := range c.problems {
+		known[p.Path] = true
 	}
-	for _, id := range sorted(c.spec.Dynamic.Computations) {
-		c.checkDynamicAvailable(c.dynamicPlace(id), c.spec.Dynamic.Computations[id])
-	}
-}
-
-func (c *checker) checkComputationAvailable(at place, comp *Computation) {
-	watermark, source := at.key("watermark_strategy"), comp.Class.IsSource()
-	c.unavailable(watermark.key("watermark_generator"), source && comp.Watermark.Generator.IsSet())
-	c.unavailable(watermark.key("watermark_alignment"), source && comp.Watermark.Alignment.IsSet())
-	c.unavailable(watermark.key("watermark_percentile"), comp.Watermark.Percentile.IsSet())
-	c.unavailable(at.key("timer_streams"), comp.Class.HasKeyedState() && len(comp.TimerStreams) > 0)
-	c.unavailable(at.key("external_state_managers"), !source && len(comp.ExternalManagers) > 0)
-	c.unavailable(at.key("external_state_joiners"), len(comp.ExternalJoiners) > 0)
-	c.unavailable(at.key("state_joiners"), len(comp.StateJoiners) > 0)
-	c.unavailable(at.key("required_resource_ids"), len(comp.RequiredResources) > 0)
-}
-
-func (c *checker) checkDynamicAvailable(at place, d *DynamicComputation) {
-	c.unavailable(at.key("draining"), d.Draining)
-	c.unavailable(at.key("skip_if_expression"), d.SkipIfExpression != "")
-	c.unavailable(at.key("processing_function_parameters"), d.FunctionParameters.IsSet())
-	c.failOnly(at.key("on_message_error"), d.OnMessageError)
-	c.failOnly(at.key("on_timer_error"), d.OnTimerError)
-	for _, id := range sorted(d.VisitStreams) {
-		c.failOnly(at.keys("key_visitor_streams", id, "on_visit_error"), d.VisitStreams[id].OnVisitError)
-	}
-	for _, id := range sorted(d.Sources) {
-		c.unavailable(at.keys("source_streams", id, "parameters"), d.Sources[id].Parameters.IsSet())
-	}
-	for _, id := range sorted(d.Sinks) {
-		c.unavailable(at.keys("sinks", id, "parameters"), d.Sinks[id].Parameters.IsSet())
+	for _, u := range unavailable {
+		for _, at := range c.root.all(strings.Split(u.Path, ".")) {
+			if !known[at.path] {
+				c.refuseUnavailable(at, u)
+			}
+		}
 	}
 }
 
-// failOnly allows the policy fail of those that the field's tag lists.
-func (c *checker) failOnly(at place, policy string) {
-	if policy == "skip" || policy == "dead_letter" {
-		c.add(at, "%s is not available in this version: use fail", policy)
-	}
-}
-
-func (c *checker) unavailable(at place, used bool) {
-	if used {
+func (c *checker) refuseUnavailable(at place, u Unavailability) {
+	switch {
+	case len(u.Words) == 0 && (says(at.node) || u.byEmpty && at.node.IsSet()):
 		c.add(at, "this is not available in this version: remove it")
+	case slices.Contains(u.Words, at.node.Text):
+		c.add(at, "%s is not available in this version: use %s", at.node.Text, u.Instead)
+	}
+}
+
+// says reports whether a field has a value other than the empty ones.
+func says(n *yson.Node) bool {
+	switch n.Kind {
+	case yson.KindEntity:
+		return false
+	case yson.KindBoolean:
+		return n.Bool
+	case yson.KindString:
+		return n.Text != "" && n.Text != "false"
+	case yson.KindMap:
+		return len(n.Map) > 0
+	case yson.KindList:
+		return len(n.List) > 0
+	default:
+		return true
 	}
 }
