@@ -27,12 +27,22 @@
 // delete; Commit refuses numbers that do not grow. The consumed prefix is
 // written many times, so it is a row of its own, deleted in the ordinary way.
 //
+// A queue is a name, a number that is never used again, and for each partition a
+// head: which offsets it holds and the bytes of their values. Heads are kept in
+// memory too, so that giving out offsets reads nothing, and a reader that waits
+// at the end costs nothing. Each row says how many bytes were appended before
+// it; trimming is one range deletion, and knows from the first row that it keeps
+// how much it removes.
+//
 // # Locks and fencing
 //
 // Each partition has a lock, held by RaiseGeneration and by Commit until its
 // sync is over; the generation is compared under it (D-2). No other lock is
 // held over a sync, except the catalog's by its rare transactions, which take
-// it after a partition's. Readers take no lock and see every commit that was
+// it after a partition's. The lock of a queue partition comes last, in key order
+// (D-25), and goes as soon as the batch that appends to it has its place in the
+// log: the next one comes later in the log, so offsets and log agree, and writers
+// of one queue share their syncs. Readers take no lock and see every commit that was
 // applied, also one whose sync is still going on: what a commit builds on it
 // comes later in the same log, so it is never durable without it.
 //

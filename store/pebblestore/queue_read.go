@@ -129,12 +129,21 @@ func (s *Store) ReadQueue(ctx context.Context, r store.QueueRequest) ([]store.Qu
 	if err != nil {
 		return nil, s.classify(err)
 	}
-	reader := queueReader{it: it, request: &r}
+	reader := queueReader{it: it, request: &r, rows: make([]store.QueueRow, 0, queueCapacity(&r, head.next-from))}
 	err = reader.read()
 	if err := errors.Join(err, it.Close()); err != nil {
 		return nil, s.classify(err)
 	}
 	return reader.rows, nil
+}
+
+// queueCapacity guesses how many of the rows that there are a read returns.
+func queueCapacity(r *store.QueueRequest, there uint64) uint64 {
+	const most = 1024
+	if r.MaxRows > 0 {
+		there = min(there, uint64(r.MaxRows))
+	}
+	return min(there, most)
 }
 
 type queueReader struct {
