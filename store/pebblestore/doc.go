@@ -41,10 +41,10 @@
 // held over a sync, except the catalog's by its rare transactions, which take
 // it after a partition's. The lock of a queue partition comes last, in key order
 // (D-25), and goes as soon as the batch that appends to it has its place in the
-// log: the next one comes later in the log, so offsets and log agree, and writers
-// of one queue share their syncs. Readers take no lock and see every commit that was
-// applied, also one whose sync is still going on: what a commit builds on it
-// comes later in the same log, so it is never durable without it.
+// log: the next one comes later in the log, so offsets and log agree, and
+// writers of one queue share their syncs. Readers take no lock and see every
+// commit that was applied, also one whose sync is still going on: what a commit
+// builds on it comes later in the same log, so it is never durable without it.
 //
 // # When the disk fails
 //

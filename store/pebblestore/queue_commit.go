@@ -197,11 +197,12 @@ func (s *Store) DropQueue(ctx context.Context, name string) error {
 			return err
 		}
 	}
-	return s.drop(q)
+	return s.drop(q, cs)
 }
 
-// drop runs with the queue locked.
-func (s *Store) drop(q *queue) error {
+// drop runs with the queue claimed. Who waits for one of its locks finds it
+// dropped.
+func (s *Store) drop(q *queue, cs claims) error {
 	b := s.db.NewBatch()
 	defer b.Close()
 	remove(b, queueKey(q.name))
@@ -209,12 +210,9 @@ func (s *Store) drop(q *queue) error {
 		prefix := queuePrefix(part, q.id)
 		_ = b.DeleteRange(prefix, upperBound(prefix), nil)
 	}
-	if err := s.apply(b); err != nil {
-		return err
-	}
 	s.queues.remove(q)
 	for _, p := range q.partitions {
 		p.dropped = true
 	}
-	return nil
+	return s.applyClaimed(b, cs)
 }
