@@ -1,0 +1,40 @@
+package pebblestore
+
+import (
+	"context"
+
+	"github.com/rondo-flow/rondo/store"
+)
+
+// pipelineKinds are the rows that a pipeline has. Queues are not among them, which
+// outlive pipelines, nor are the counters: what they gave out stays given out.
+var pipelineKinds = []byte{
+	kindPipeline, kindComputation, kindPartition, kindReport, kindOffset, kindPosition, kindTotals,
+	kindVisitor, kindInbox, kindState,
+}
+
+// ForgetPipeline removes everything that the pipeline has in the store, in one
+// transaction, and leaves the queues as they are. The pipeline must not be
+// running: nobody else may call the store meanwhile.
+func (s *Store) ForgetPipeline(ctx context.Context) error {
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	defer s.leave()
+	if err := hold(ctx, s.catalog); err != nil {
+		return err
+	}
+	defer func() { <-s.catalog }()
+	b := s.db.NewBatch()
+	defer b.Close()
+	for _, kind := range pipelineKinds {
+		_ = b.DeleteRange([]byte{kind}, []byte{kind + 1}, nil) // only batches with an index can fail here
+	}
+	if err := s.apply(b); err != nil {
+		return err
+	}
+	s.parts.Lock()
+	defer s.parts.Unlock()
+	s.partitions, s.computations = map[store.PartitionID]*partition{}, map[string]uint64{}
+	return nil
+}
