@@ -18,7 +18,7 @@ type Queues interface {
 	Queues(ctx context.Context) ([]Queue, error)
 	// ReadQueue returns rows of one partition from an offset on. Rows below the
 	// first one kept are skipped. ErrNoQueue: there is no such queue or
-	// partition.
+	// partition, or the queue has another id.
 	ReadQueue(ctx context.Context, r QueueRequest) ([]QueueRow, error)
 	// PushQueue appends rows from outside a pipeline, all or none, durably.
 	// ErrNoQueue as for Commit.Appended.
@@ -62,9 +62,11 @@ type QueueRow struct {
 
 // QueueRequest asks for rows of a partition from From on, at most MaxRows of
 // them and MaxBytes of values; the first row is returned whatever its size. Zero
-// means no limit.
+// means no limit. ID, if it is not zero, has to be the queue's: the reader does
+// not mean one that was made anew.
 type QueueRequest struct {
 	Queue             string
+	ID                uint64
 	Partition         int
 	From              uint64
 	MaxRows, MaxBytes int

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -117,6 +118,9 @@ func (s *Store) ReadQueue(ctx context.Context, r store.QueueRequest) ([]store.Qu
 	q, p, err := s.queues.partition(r.Queue, r.Partition)
 	if err != nil {
 		return nil, err
+	}
+	if r.ID != 0 && r.ID != q.id {
+		return nil, fmt.Errorf("%w: %q with id %d, it has %d", store.ErrNoQueue, r.Queue, r.ID, q.id)
 	}
 	head := p.head.Load()
 	from := max(r.From, head.first)

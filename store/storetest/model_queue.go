@@ -118,6 +118,9 @@ func (m *Model) ReadQueue(ctx context.Context, r store.QueueRequest) (out []stor
 		if err != nil {
 			return err
 		}
+		if id := d.queues[r.Queue].id; r.ID != 0 && r.ID != id {
+			return fmt.Errorf("%w: %q with id %d, it has %d", store.ErrNoQueue, r.Queue, r.ID, id)
+		}
 		bytes := 0
 		for _, row := range p.rows {
 			if row.Offset < r.From {

@@ -204,7 +204,9 @@ var queueTests = map[string]func(t *testing.T, h Harness){
 		w.described("q [0,0)0B; qq [0,1)1B")
 		w.push("q/0=z")
 		w.readsQueue(store.QueueRequest{Queue: "q"}, "0:z@1")
-		w.readsQueue(store.QueueRequest{Queue: "qq"}, "0:c@3")
+		w.readsQueue(store.QueueRequest{Queue: "qq", ID: ids["qq"]}, "0:c@3")
+		_, err = w.ReadQueue(w.ctx, store.QueueRequest{Queue: "q", ID: ids["q"]})
+		w.isClass(err, store.ErrNoQueue)
 		if now := w.queueIDs(); now["q"] == ids["q"] || now["q"] == now["qq"] || now["qq"] != ids["qq"] {
 			t.Fatalf("ids were %v and are %v", ids, now)
 		}
