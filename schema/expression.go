@@ -3,6 +3,8 @@ package schema
 import (
 	"fmt"
 	"strings"
+
+	"github.com/rondo-flow/rondo/yson"
 )
 
 // ExpressionError is a fault in the text of an expression.
@@ -55,10 +57,18 @@ func CompileExpression(text string, s *Schema) (*Expression, error) {
 	return compileExpression(text, func(name string) (int, Kind, error) {
 		i, ok := s.Index(name)
 		if !ok {
-			return 0, 0, fmt.Errorf("unknown column %q: the columns are %s", name, strings.Join(s.names(), ", "))
+			return 0, 0, fmt.Errorf("unknown column %q: %s", name, nearOr(name, s.names(), "the columns are "))
 		}
 		return i, s.columns[i].Type.Kind(), nil
 	})
+}
+
+// nearOr proposes the name that was meant, or lists all.
+func nearOr(name string, known []string, list string) string {
+	if near := yson.Suggest(name, known); near != "" {
+		return "did you mean " + near + "?"
+	}
+	return list + strings.Join(known, ", ")
 }
 
 func (s *Schema) names() []string {

@@ -32,7 +32,7 @@ func (c *exprCompiler) call(n *syntaxNode) (operand, error) {
 	all := functions()
 	i := slices.IndexFunc(all, func(f function) bool { return f.name == strings.ToLower(n.name) })
 	if i < 0 {
-		return operand{}, c.errorAt(n.pos, "unknown function %q: the functions are %s", n.name, functionNames(all))
+		return operand{}, c.errorAt(n.pos, "unknown function %q: %s", n.name, nearOr(n.name, functionNames(all), "the functions are "))
 	}
 	f := all[i]
 	switch {
@@ -49,12 +49,12 @@ func (c *exprCompiler) call(n *syntaxNode) (operand, error) {
 	return f.compile(c, n, args)
 }
 
-func functionNames(all []function) string {
+func functionNames(all []function) []string {
 	names := make([]string, len(all))
 	for i, f := range all {
 		names[i] = f.name
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
 func (c *exprCompiler) farmHash(n *syntaxNode, args []operand) (operand, error) {

@@ -3,6 +3,8 @@ package schema
 import (
 	"errors"
 	"fmt"
+
+	"github.com/rondo-flow/rondo/yson"
 )
 
 // Grouper turns rows of one input stream into keys of one computation: plain
@@ -70,7 +72,7 @@ func compileGroupExpression(c Column, groupBy, input *Schema) (*Expression, erro
 	expr, err := compileExpression(c.Expression, func(name string) (int, Kind, error) {
 		i, ok := groupBy.Index(name)
 		if !ok {
-			return 0, 0, fmt.Errorf("%q is no column of group_by_schema: add it there", name)
+			return 0, 0, fmt.Errorf("%q is no column of group_by_schema: %s", name, addOrMean(name, groupBy))
 		}
 		if groupBy.columns[i].Expression != "" {
 			return 0, 0, fmt.Errorf("column %q has an expression itself: use plain columns", name)
@@ -88,6 +90,14 @@ func compileGroupExpression(c Column, groupBy, input *Schema) (*Expression, erro
 		return nil, columnError(c.Name, "the expression gives %s, want uint64", expr.Kind())
 	}
 	return expr, nil
+}
+
+// addOrMean says what to do about a column that groupBy does not have.
+func addOrMean(name string, groupBy *Schema) string {
+	if near := yson.Suggest(name, groupBy.names()); near != "" {
+		return "did you mean " + near + "? If not, add it there"
+	}
+	return "add it there"
 }
 
 // NewGrouper compiles groupBy for rows of input. All problems are reported

@@ -58,7 +58,7 @@ func TestFaultyColumnsSayWhere(t *testing.T) {
 		`{name=a;tpye=int8}`:     "1:10: schema[0].tpye: unknown field: did you mean type?\n1:2: schema[0]: type is missing",
 		`{name=a;type=decimal}`:  `1:15: schema[0].type: unknown column type "decimal": use one of int8, int16, int32, int64, uint8, uint16, uint32, uint64, float, double, boolean, string, utf8, any, date, datetime, timestamp, interval`,
 		`{name=a;type=5}`:        "1:15: schema[0].type: want a string, got an integer 5",
-		`{name=a;type_v3=strng}`: `1:18: schema[0].type_v3: unknown column type "strng": use one of int8, int16, int32, int64, uint8, uint16, uint32, uint64, float, double, boolean, string, utf8, any, date, datetime, timestamp, interval`,
+		`{name=a;type_v3=strng}`: `1:18: schema[0].type_v3: unknown column type "strng": did you mean string?`,
 		`{name=a;type_v3={type_name=list;item=int64}}`:                    "1:18: schema[0].type_v3: columns hold plain types or optional ones: add type=any for structured values",
 		`{name=a;type_v3={type_name=optional}}`:                           `1:29: schema[0].type_v3: unknown column type "optional": use one of int8, int16, int32, int64, uint8, uint16, uint32, uint64, float, double, boolean, string, utf8, any, date, datetime, timestamp, interval`,
 		`{name=a;type_v3=[]}`:                                             "1:18: schema[0].type_v3: columns hold plain types or optional ones: add type=any for structured values",

@@ -25,9 +25,13 @@ func TestTypeNamesComeBack(t *testing.T) {
 
 func TestUnknownTypeListsTheKnown(t *testing.T) {
 	var typ Type
-	err := typ.UnmarshalText([]byte("int46"))
-	if err == nil || !strings.Contains(err.Error(), `unknown column type "int46": use one of int8, int16`) {
-		t.Errorf("got %v", err)
+	for name, want := range map[string]string{
+		"int46":   `unknown column type "int46": did you mean int16?`,
+		"decimal": `unknown column type "decimal": use one of int8, int16, int32, int64, uint8, uint16, uint32, uint64, float, double, boolean, string, utf8, any, date, datetime, timestamp, interval`,
+	} {
+		if err := typ.UnmarshalText([]byte(name)); errorText(err) != want {
+			t.Errorf("got %v", err)
+		}
 	}
 	if _, err := Type(200).MarshalText(); err == nil || Type(200).String() != "unknown" || Type(0).Valid() || Type(0).Kind() != KindNull {
 		t.Error("an undeclared type passes for one")

@@ -3,6 +3,8 @@ package schema
 import (
 	"fmt"
 	"strings"
+
+	"github.com/rondo-flow/rondo/yson"
 )
 
 // Type is the logical type of a column.
@@ -76,7 +78,7 @@ func TypeNames() []string {
 }
 
 // ParseType returns the type with the given name; bool is taken for boolean,
-// yson for any. The error of an unknown name lists all names.
+// yson for any. The error of an unknown name proposes one, or lists all.
 func ParseType(name string) (Type, error) {
 	switch name {
 	case "bool":
@@ -88,6 +90,9 @@ func ParseType(name string) (Type, error) {
 		if typeInfos[t].name == name {
 			return t, nil
 		}
+	}
+	if near := yson.Suggest(name, TypeNames()); near != "" {
+		return 0, fmt.Errorf("unknown column type %q: did you mean %s?", name, near)
 	}
 	return 0, fmt.Errorf("unknown column type %q: use one of %s", name, strings.Join(TypeNames(), ", "))
 }

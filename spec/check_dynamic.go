@@ -28,6 +28,12 @@ func (c *checker) checkDynamicComputation(at place, comp *Computation, d *Dynami
 	if desired := d.DesiredPartitionCount; desired != nil && comp.Class.IsSource() {
 		c.note(at, "desired_partition_count has no effect on %s: a source has as many partitions as its input", comp.Class)
 	}
+	for id, s := range d.VisitStreams {
+		if v := comp.VisitStreams[id]; v != nil && len(v.Names) > 0 && int(s.MaxScanRowsPerIteration) <= len(v.Names) {
+			c.note(at.keys("key_visitor_streams", id), "max_scan_rows_per_iteration = %d is not more than the %d names of the stream: a key that has them all stalls the scan (KV-21)",
+				s.MaxScanRowsPerIteration, len(v.Names))
+		}
+	}
 	deadLetters := d.OnMessageError == "dead_letter" || d.OnTimerError == "dead_letter"
 	switch {
 	case deadLetters && d.DeadLetterStream == "":

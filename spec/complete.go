@@ -83,6 +83,17 @@ func (c *checker) completeClassParameters(at place, comp *Computation) {
 		return
 	}
 	c.problems = append(c.problems, yson.Decode(comp.Parameters, at.key("parameters").path, &comp.ClassParameters)...)
+	c.refuseTwice(at, "processing_mode", "allow_batching_with_relaxed_guarantees")
+}
+
+// refuseTwice reports what is given both at a place and in its parameters.
+func (c *checker) refuseTwice(at place, names ...string) {
+	parameters := at.key("parameters")
+	for _, name := range names {
+		if at.raw(name).IsSet() && parameters.raw(name).IsSet() {
+			c.add(parameters.key(name), "given here and in %s: keep one", at.path)
+		}
+	}
 }
 
 // completeDependencies fills in the parents of outputs and timers that have no
@@ -143,11 +154,7 @@ func (c *checker) completeCounts(at place, d *DynamicComputation) {
 		c.problems = append(c.problems, decoder.Problems...)
 		c.spec.Ignored = append(c.spec.Ignored, decoder.Ignored...)
 		d.PartitionCounts = inner.PartitionCounts
-		for _, name := range []string{"desired_partition_count", "min_partition_count", "max_partition_count"} {
-			if at.raw(name).IsSet() && parameters.raw(name).IsSet() {
-				c.add(parameters.key(name), "given here and in %s: keep one", at.path)
-			}
-		}
+		c.refuseTwice(at, "desired_partition_count", "min_partition_count", "max_partition_count")
 	}
 	given := func(name string) bool { return at.raw(name).IsSet() || d.Parameters.Get(name).IsSet() }
 	if d.MinPartitionCount <= d.MaxPartitionCount {

@@ -45,13 +45,13 @@ func TestStringsBeyondTheBinaryLengthAreQuoted(t *testing.T) {
 }
 
 func TestProblemsOfBinaryDataSortByOffset(t *testing.T) {
-	node, err := Parse([]byte("{x=\x02\x02;name=\x01\x02a;i8=\x02\x80\x04}"), YSON)
+	node, err := Parse([]byte("{nme=\x02\x02;name=\x01\x02a;i8=\x02\x80\x04}"), YSON)
 	if err != nil {
 		t.Fatal(err)
 	}
 	problems := append(Problems{{Message: "no place"}}, Decode(node, "", &sample{})...)
 	problems.Sort()
-	want := "offset 1: x: unknown field: did you mean f?\noffset 18: i8: 256 is out of the range of int8\nno place"
+	want := "offset 1: nme: unknown field: did you mean name?\noffset 20: i8: 256 is out of the range of int8\nno place"
 	if problems.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", problems, want)
 	}

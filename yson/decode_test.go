@@ -215,11 +215,14 @@ func TestSuggest(t *testing.T) {
 	known := []string{"period", "finite", "final_pass_period", "buffer_row_limit"}
 	for word, want := range map[string]string{
 		"periods": "period", "preiod": "period", "Finite": "finite", "fnite": "finite", "final_pas_period": "final_pass_period",
-		"buffer_rows_limit": "buffer_row_limit", "colour": "", "x": "", "": "", strings.Repeat("period", 50): "",
+		"buffer_rows_limit": "buffer_row_limit", "colour": "", "x": "", "": "", "p": "", strings.Repeat("period", 50): "",
 	} {
 		if got := Suggest(word, known); got != want {
 			t.Errorf("%q suggests %q, want %q", word, got, want)
 		}
+	}
+	if got := Suggest("a", []string{"b", "ab"}); got != "ab" {
+		t.Errorf("a suggests %q, want ab", got)
 	}
 }
 

@@ -6,7 +6,8 @@ import "strings"
 const maxWord = 64
 
 // Suggest returns the word of known that a reader most likely meant by word,
-// empty if none is near. The first of equally near words wins.
+// empty if none is near: one that shares nothing with it is not, however short
+// both are. The first of equally near words wins.
 func Suggest(word string, known []string) string {
 	if len(word) > maxWord {
 		return ""
@@ -14,7 +15,7 @@ func Suggest(word string, known []string) string {
 	limit := max(1, len(word)/3)
 	best, bestDistance := "", limit+1
 	for _, k := range known {
-		if d := editDistance(strings.ToLower(word), strings.ToLower(k)); d < bestDistance {
+		if d := editDistance(strings.ToLower(word), strings.ToLower(k)); d < bestDistance && d < max(len(word), len(k)) {
 			best, bestDistance = k, d
 		}
 	}

@@ -82,12 +82,28 @@ func countAny(line []byte, set string) int {
 	return n
 }
 
+// yamlAdvice says in our words what the library finds most often.
+var yamlAdvice = map[string]string{
+	"found character '\t' that cannot start any token":                   "a tab cannot indent YAML: use blanks",
+	"could not find flow mapping end token '}'":                          "this bracket is not closed: want '}' before the end of the text",
+	"sequence end token ']' not found":                                   "this bracket is not closed: want ']' before the end of the text",
+	"could not find '{' character corresponding to '}'":                  "this '}' closes nothing: remove it",
+	"could not find '[' character corresponding to ']'":                  "this ']' closes nothing: remove it",
+	"value is not allowed in this context. map key-value is pre-defined": "a value stands beside the keys of a map: mend the indentation",
+	"value is not allowed in this context":                               "this does not fit what stands before it: mend the indentation",
+	"mapping value is not allowed in this context":                       "no key can stand here: mend the indentation, or quote a text with \": \" in it",
+	"non-map value is specified":                                         "this is no key: want key: value",
+}
+
 func yamlProblem(err error) error {
 	var e yaml.Error
 	if !errors.As(err, &e) {
 		return Problems{{Message: err.Error()}}
 	}
 	p := Problem{Message: e.GetMessage()}
+	if advice, ok := yamlAdvice[p.Message]; ok {
+		p.Message = advice
+	}
 	if t := e.GetToken(); t != nil && t.Position != nil {
 		p.Line, p.Column = t.Position.Line, t.Position.Column
 	}
