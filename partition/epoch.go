@@ -65,6 +65,9 @@ func (m *Machine) openUp(now visit.Instant, e *Epoch) {
 	invariants.Assert(m.open == nil, "an epoch was accepted while another is open")
 	m.epochs = e.Number
 	m.open = &openEpoch{epoch: e}
+	if len(e.Visits) > 0 {
+		m.turn = e.Visits[0].Visitor + 1
+	}
 	for _, v := range m.visitors {
 		v.machine.EpochOpened(now)
 	}
@@ -121,11 +124,14 @@ func (m *Machine) budget(e *Epoch) Budget {
 func (m *Machine) messagesWait(e *Epoch) bool { return m.inbox.gap || m.inbox.waiting > e.Inputs() }
 
 // nextVisits peeks at the visits of an epoch. Beside messages they come along;
-// alone they wait until the epoch is full or their time is up (KV-32).
+// alone they wait until the epoch is full or their time is up (KV-32). Streams
+// take turns in being the first, which has the most of the epoch's time (KV-30).
 func (m *Machine) nextVisits(now visit.Instant, beside bool, r *Ready) []Visits {
 	var open []int
 	due := beside
-	for i, v := range m.visitors {
+	for n := range m.visitors {
+		i := (m.turn + n) % len(m.visitors)
+		v := m.visitors[i]
 		at, ready := v.machine.ReadyAt(now, m.params.MaxRows)
 		if !ready || m.heldBack(v.stream) {
 			continue

@@ -88,6 +88,14 @@ type Committed struct{ Written []visit.Key }
 // Reconfigured brings new parameters; they hold from the next epoch on.
 type Reconfigured struct{ Params Params }
 
+// RunNow brings the stored run-now command of a visit stream, when it is given
+// and at the start of a job (KV-49). One that a visit stream refuses changes
+// nothing; its status tells which command was obeyed.
+type RunNow struct {
+	Visitor int
+	Run     visit.Run
+}
+
 // Draining tells that the pipeline stops: no new source input, no visits.
 type Draining struct{}
 
@@ -105,5 +113,6 @@ func (ListFailed) event()   {}
 func (Processed) event()    {}
 func (Committed) event()    {}
 func (Reconfigured) event() {}
+func (RunNow) event()       {}
 func (Draining) event()     {}
 func (Blocked) event()      {}

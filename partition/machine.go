@@ -25,6 +25,7 @@ type Machine struct {
 	open   *openEpoch
 	ahead  []Event       // list answers that came while an epoch was open
 	credit time.Duration // visit time owed
+	turn   int           // the visit stream that comes first
 
 	rowNumber uint64
 	lastRows  []store.LastRow // ordered by target
@@ -84,6 +85,8 @@ func (m *Machine) Step(now visit.Instant, e Event) {
 		m.visitors[e.Visitor].machine.ListFailed(now, e.Token, e.Err)
 	case Reconfigured:
 		m.reconfigure(now, e.Params)
+	case RunNow:
+		_ = m.visitors[e.Visitor].machine.RunNow(now, e.Run)
 	case Draining:
 		m.drain(now)
 	case Blocked:
@@ -104,7 +107,7 @@ func (m *Machine) stepOpen(now visit.Instant, e Event) bool {
 		m.processed(now, e)
 	case Committed:
 		m.committed(now, e)
-	case Listed, ListFailed, Reconfigured, Draining:
+	case Listed, ListFailed, Reconfigured, RunNow, Draining:
 		m.ahead = append(m.ahead, e)
 	default:
 		return false

@@ -23,7 +23,9 @@ func (m *Machine) Status(now visit.Instant) Status {
 }
 
 // InboxEmpty tells that nothing waits for the partition, read or unread.
-func (m *Machine) InboxEmpty() bool { return !m.inbox.gap && m.inbox.bytes == 0 && m.inbox.waiting == 0 }
+func (m *Machine) InboxEmpty() bool {
+	return !m.inbox.gap && m.inbox.bytes == 0 && m.inbox.waiting == 0
+}
 
 // Warnings names stored rows of visit streams that could not be used; what they
 // covered is visited again (KV-10).

@@ -43,9 +43,7 @@ func (c *chunk) touch(key Key) {
 // rest with the last visit, else up to the first remaining key (KV-11), and the
 // size of their rows.
 func (c *chunk) take(n int) (done Range, bytes int) {
-	for i := c.next; i < c.next+n; i++ {
-		bytes += c.entries[i].bytes
-	}
+	bytes = sizeOf(c.entries[c.next : c.next+n])
 	c.next += n
 	done = c.rng
 	if c.left() > 0 {
@@ -85,9 +83,7 @@ func (b *buffer) push(c *chunk) {
 	}
 	b.earliest.push(stamp{list: c.list, event: c.event})
 	b.visits += len(c.entries)
-	for i := range c.entries {
-		b.bytes += c.entries[i].bytes
-	}
+	b.bytes += sizeOf(c.entries)
 }
 
 // head returns the first chunk; there must be one.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // formatVersion is the version of all stored rows. A row begins with it.
@@ -13,6 +14,12 @@ const formatVersion = 1
 const (
 	flagFinal = 1 << iota
 	flagWatermark
+	flagPrevious
+	flagRun
+	flagRunning
+	flagFound
+
+	recordFlags = 1<<iota - 1
 )
 
 // errTruncated and the like say why a stored row cannot be decoded.
@@ -20,6 +27,7 @@ var (
 	errTruncated = errors.New("the row ends too early")
 	errTrailing  = errors.New("the row goes on behind its end")
 	errFlags     = errors.New("the row has flags that are not known")
+	errPeriod    = errors.New("the period of its run-now command is too long")
 	errOrder     = errors.New("the intervals are empty, overlap or are out of order")
 )
 
@@ -39,6 +47,13 @@ func (e *encoder) bound(b Bound) {
 	e.byte(0)
 	e.fixed(b.Key.Hash)
 	e.string(b.Key.Bytes)
+}
+
+func (e *encoder) strings(list []string) {
+	e.uint(uint64(len(list)))
+	for _, s := range list {
+		e.string(s)
+	}
 }
 
 func (e *encoder) counters(c Counters) {
@@ -120,6 +135,23 @@ func (d *decoder) bound() Bound {
 	return Bound{Key: Key{Hash: hash, Bytes: string(d.take(d.uint()))}}
 }
 
+// period reads a duration that a run-now command may have.
+func (d *decoder) period() time.Duration {
+	p := d.uint()
+	if p > uint64(longest) {
+		d.fail(errPeriod)
+		return 0
+	}
+	return time.Duration(p)
+}
+
+func (d *decoder) strings() (list []string) {
+	for n := d.uint(); n > 0 && d.err == nil; n-- {
+		list = append(list, string(d.take(d.uint())))
+	}
+	return list
+}
+
 func (d *decoder) counters() Counters {
 	return Counters{Seen: d.uint(), Delivered: d.uint(), Failed: d.uint(), Gone: d.uint()}
 }
@@ -132,31 +164,55 @@ func (d *decoder) end() error {
 	return d.err
 }
 
+// flags says which parts a record's row has.
+func (r record) flags() (flags byte) {
+	for _, f := range []struct {
+		flag byte
+		set  bool
+	}{
+		{flagFinal, r.final},
+		{flagWatermark, r.watermark != noWatermark},
+		{flagPrevious, r.previous != 0},
+		{flagRun, r.run.ID != 0},
+		{flagRunning, r.running},
+		{flagFound, len(r.found) > 0},
+	} {
+		if f.set {
+			flags |= f.flag
+		}
+	}
+	return flags
+}
+
 func encodeRecord(r record) []byte {
 	var e encoder
 	e.byte(formatVersion)
-	var flags byte
-	if r.final {
-		flags |= flagFinal
-	}
-	if r.watermark != noWatermark {
-		flags |= flagWatermark
-	}
+	flags := r.flags()
 	e.byte(flags)
 	e.uint(r.pass)
 	e.fixed(uint64(r.start))
 	e.fixed(uint64(r.anchor))
-	if r.watermark != noWatermark {
+	if flags&flagWatermark != 0 {
 		e.fixed(uint64(r.watermark))
 	}
 	e.counters(r.counters)
+	if flags&flagPrevious != 0 {
+		e.fixed(uint64(r.previous))
+	}
+	if flags&flagRun != 0 {
+		e.uint(r.run.ID)
+		e.uint(uint64(r.run.Period))
+	}
+	if flags&flagFound != 0 {
+		e.strings(r.found)
+	}
 	return e
 }
 
 func decodeRecord(row []byte) (record, error) {
 	d := newDecoder(row)
-	flags := d.flags(flagFinal | flagWatermark)
-	r := record{final: flags&flagFinal != 0, watermark: noWatermark}
+	flags := d.flags(recordFlags)
+	r := record{final: flags&flagFinal != 0, running: flags&flagRunning != 0, watermark: noWatermark}
 	r.pass = d.uint()
 	r.start = int64(d.fixed())
 	r.anchor = int64(d.fixed())
@@ -164,6 +220,15 @@ func decodeRecord(row []byte) (record, error) {
 		r.watermark = int64(d.fixed())
 	}
 	r.counters = d.counters()
+	if flags&flagPrevious != 0 {
+		r.previous = int64(d.fixed())
+	}
+	if flags&flagRun != 0 {
+		r.run = Run{ID: d.uint(), Period: d.period()}
+	}
+	if flags&flagFound != 0 {
+		r.found = d.strings()
+	}
 	return r, d.end()
 }
 

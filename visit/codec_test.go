@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"reflect"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 )
@@ -11,6 +12,15 @@ import (
 func drawCounters(t *rapid.T) Counters {
 	n := rapid.Uint64()
 	return Counters{Seen: n.Draw(t, "seen"), Delivered: n.Draw(t, "delivered"), Failed: n.Draw(t, "failed"), Gone: n.Draw(t, "gone")}
+}
+
+// drawNames draws found names, nil for none.
+func drawNames(t *rapid.T) []string {
+	names := rapid.SliceOfN(rapid.StringMatching(`/[a-z]{0,3}`), 0, 3).Draw(t, "found")
+	if len(names) == 0 {
+		return nil
+	}
+	return names
 }
 
 func TestStoredRowsRoundTrip(t *testing.T) {
@@ -22,8 +32,14 @@ func TestStoredRowsRoundTrip(t *testing.T) {
 			watermark: rapid.OneOf(rapid.Int64(), rapid.Just(int64(noWatermark))).Draw(t, "watermark"),
 			final:     rapid.Bool().Draw(t, "final"),
 			counters:  drawCounters(t),
+			previous:  rapid.Int64().Draw(t, "previous"),
+			running:   rapid.Bool().Draw(t, "running"),
+			found:     drawNames(t),
 		}
-		if got, err := decodeRecord(encodeRecord(rec)); err != nil || got != rec {
+		if id := rapid.Uint64Range(0, 3).Draw(t, "run"); id > 0 {
+			rec.run = Run{ID: id, Period: time.Duration(rapid.Int64Range(0, int64(longest)).Draw(t, "period"))}
+		}
+		if got, err := decodeRecord(encodeRecord(rec)); err != nil || !reflect.DeepEqual(got, rec) {
 			t.Fatalf("record %+v came back as %+v, %v", rec, got, err)
 		}
 		ranges := Union(rapid.SliceOfN(rapid.Custom(drawRange), 1, 5).Draw(t, "ranges")...)
@@ -43,11 +59,13 @@ func TestStoredRowsRoundTrip(t *testing.T) {
 func TestBrokenRowsAreErrors(t *testing.T) {
 	decodes := map[string]func([]byte) error{
 		"record":    func(b []byte) error { _, err := decodeRecord(b); return err },
+		"run":       func(b []byte) error { _, err := decodeRecord(b); return err },
 		"intervals": func(b []byte) error { _, err := decodeIntervals(b); return err },
 		"summaries": func(b []byte) error { _, err := decodeSummaries(b); return err },
 	}
 	rows := map[string][]byte{
 		"record":    encodeRecord(record{pass: 300, watermark: 5, final: true}),
+		"run":       encodeRecord(record{pass: 300, previous: 1, run: Run{ID: 7, Period: 1000}, running: true, found: []string{"/a", "/bc"}}),
 		"intervals": encodeIntervals([]Range{HashRange(1, 2), {At(key(5, "abc")), Bound{End: true}}}),
 		"summaries": encodeSummaries([]Summary{{Pass: 1}, {Pass: 2, Final: true}}),
 	}

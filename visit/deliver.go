@@ -70,7 +70,7 @@ func (v *Visitor) AcceptVisits(o Outcome) {
 		panic(fmt.Sprintf("visit: accept %+v of %d buffered visits", o, v.buffer.visits))
 	}
 	for n := o.total(); n > 0; {
-		v.epoch.take(v.buffer.head().event)
+		v.epoch.take(v.buffer.head())
 		count, bucket, done := v.buffer.take(n)
 		v.cover.buckets[bucket].mark(done, taken)
 		v.epoch.counters.Seen += uint64(count)

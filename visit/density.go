@@ -12,33 +12,38 @@ const rateWindow = 30 * time.Second
 // (KV-47). It is neither reset between passes nor stored, and what is not read
 // does not change it.
 type density struct {
-	keys, units   float64 // over the life of the process
-	recent        moving  // keys over units with a window
-	first, latest time.Duration
+	keys, bytes, units  float64 // over the life of the process
+	recent, recentBytes moving  // keys and bytes over units with a window
+	first, latest       time.Duration
 }
 
-// observe takes the keys found in a read stretch of the hash space; an empty
-// stretch is an observation of zero.
-func (d *density) observe(mono time.Duration, keys int, units uint64) {
+// observe takes the keys found in a read stretch of the hash space, and the size
+// of their rows; an empty stretch is an observation of zero.
+func (d *density) observe(mono time.Duration, keys, bytes int, units uint64) {
 	if d.recent.empty() {
 		d.first = mono
 	}
 	d.latest = mono
 	d.keys += float64(keys)
+	d.bytes += float64(bytes)
 	d.units += float64(units)
 	d.recent.observe(mono, rateWindow, float64(keys), float64(units))
+	d.recentBytes.observe(mono, rateWindow, float64(bytes), float64(units))
 }
 
-// value returns keys per hash unit; unknown until a stretch of some length was
-// read. Until the observations span the window all of them count alike.
-func (d *density) value() (perUnit float64, known bool) {
+// value returns keys and bytes per hash unit; unknown until a stretch of some
+// length was read. Until the observations span the window all of them count
+// alike.
+func (d *density) value() (keys, bytes float64, known bool) {
 	if d.units == 0 {
-		return 0, false
+		return 0, 0, false
 	}
 	if d.latest-d.first < rateWindow {
-		return d.keys / d.units, true
+		return d.keys / d.units, d.bytes / d.units, true
 	}
-	return d.recent.ratio()
+	keys, known = d.recent.ratio()
+	bytes, _ = d.recentBytes.ratio()
+	return keys, bytes, known
 }
 
 // moving is the ratio of two sums whose terms fade exponentially with age.

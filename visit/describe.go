@@ -2,6 +2,7 @@ package visit
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -36,6 +37,9 @@ func (v *Visitor) Coverage() string {
 	s := fmt.Sprintf("pass %d", v.pass.pass)
 	if v.pass.final {
 		s += " final"
+	}
+	if v.pass.running {
+		s += " run-now"
 	}
 	return s + ": " + v.cover.String()
 }
@@ -126,10 +130,30 @@ func (r record) String() string {
 		s += " final"
 	}
 	s += fmt.Sprintf(" start=%s anchor=%s", shortTime(r.start), shortTime(r.anchor))
+	if r.previous != 0 {
+		s += " previous=" + shortTime(r.previous)
+	}
 	if r.watermark != noWatermark {
 		s += " watermark=" + shortTime(r.watermark)
 	}
+	if r.run.ID != 0 {
+		s += " run=" + r.run.String()
+	}
+	if r.running {
+		s += " running"
+	}
+	if len(r.found) > 0 {
+		s += fmt.Sprintf(" found=%s", r.found)
+	}
 	return s + " " + r.counters.String()
+}
+
+// String prints the command's number and its pace.
+func (r Run) String() string {
+	if r.Period == 0 {
+		return fmt.Sprintf("%d at full pace", r.ID)
+	}
+	return fmt.Sprintf("%d in %s", r.ID, r.Period)
 }
 
 // String prints the status on several lines.
@@ -139,7 +163,7 @@ func (s Status) String() string {
 	for _, flag := range []struct {
 		on   bool
 		name string
-	}{{s.Final, "final"}, {s.Empty, "empty"}, {s.Suspended, "suspended"}, {!s.Enabled, "disabled"}, {s.CatchUp, "catching up"}} {
+	}{{s.Final, "final"}, {s.Running, "run-now"}, {s.Empty, "empty"}, {s.Suspended, "suspended"}, {!s.Enabled, "disabled"}, {s.CatchUp, "catching up"}} {
 		if flag.on {
 			b.WriteString(", " + flag.name)
 		}
@@ -151,7 +175,7 @@ func (s Status) String() string {
 	fmt.Fprintf(&b, "\nprogress %.1f%% scanned %.1f%% lag %s left %s age<=%s\n", 100*s.Progress, 100*s.Scanned, s.Lag, left, s.MaxAge)
 	fmt.Fprintf(&b, "ready %d (%d bytes) offered/s %s processed/s %s pace %s\n", s.Ready, s.ReadyBytes, s.Offered, s.Processed, s.Pace)
 	b.WriteString(s.Counters.String())
-	for _, p := range s.Problems {
+	for _, p := range slices.Concat(s.Problems, s.Warnings()) {
 		b.WriteString("\n" + p.Path + ": " + p.Message)
 	}
 	return b.String()

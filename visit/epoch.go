@@ -14,15 +14,17 @@ type epoch struct {
 	open     bool
 	began    time.Duration
 	counters Counters // of the visits taken
-	event    int64    // smallest event time of them, if there are any
-	due      bool     // something must be written that no Delta holds yet
+	system   int64    // smallest system and event time of them, if there are any
+	event    int64
+	due      bool // something must be written that no Delta holds yet
 }
 
-// take notes the event time of visits taken.
-func (e *epoch) take(event int64) {
-	if e.counters.Seen == 0 || event < e.event {
-		e.event = event
+// take notes the times of visits taken from a chunk.
+func (e *epoch) take(c *chunk) {
+	if e.counters.Seen == 0 {
+		e.system, e.event = c.system, c.event
 	}
+	e.system, e.event = min(e.system, c.system), min(e.event, c.event)
 }
 
 // saved is what the store holds, so that only differences are written.

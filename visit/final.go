@@ -39,20 +39,27 @@ func (v *Visitor) untouched() bool {
 }
 
 // pace returns the period in force, the tick, and whether reading is not paced at
-// all (KV-34).
+// all (KV-34, KV-49).
 func (v *Visitor) pace() (period, tick time.Duration, unlimited bool) {
+	own, other := v.otherPeriod()
 	period = v.params.Period
-	if (v.following() || v.pass.final) && !v.cfg.NoUpstreams {
-		unlimited = v.params.FinalPassPeriod == 0
-		if !unlimited {
-			period = v.params.FinalPassPeriod
-		}
+	if other && own > 0 {
+		period = own
 	}
-	tick = v.params.FillPeriod
-	if tick == 0 {
-		tick = max(min(500*time.Millisecond, period/40), 1)
+	unlimited = other && own == 0
+	return period, v.params.tick(period), unlimited
+}
+
+// otherPeriod returns the period that stands in for the ordinary one, if any does:
+// from the signal on final_pass_period, before it that of a run-now command.
+func (v *Visitor) otherPeriod() (time.Duration, bool) {
+	switch {
+	case (v.following() || v.pass.final) && !v.cfg.NoUpstreams:
+		return v.params.FinalPassPeriod, true
+	case v.pass.running:
+		return v.pass.run.Period, true
 	}
-	return period, tick, unlimited
+	return 0, false
 }
 
 // retune puts the pace in force, keeping the lag of this moment (KV-45).

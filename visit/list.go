@@ -44,6 +44,8 @@ type Answer struct {
 	Rows int
 	// Bytes is what the source read for this answer, for the statistics.
 	Bytes int
+	// Names are those of Config.Names under which the source found rows.
+	Names []string
 }
 
 // Part is what one source holds of a visited key.

@@ -1,6 +1,9 @@
 package visit
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Listed takes the answers to a list, one per source in their fixed order. A
 // token that is not the outstanding one changes nothing.
@@ -91,7 +94,8 @@ func (v *Visitor) progress(now Instant, f *flight, c cut, answers []Answer) {
 		v.sched.set(now, 0)
 	}
 	entries, parts := unite(answers, c.covered.Upper)
-	v.density.observe(now.Mono, len(entries), c.covered.length())
+	v.density.observe(now.Mono, len(entries), sizeOf(entries), c.covered.length())
+	v.notice(answers)
 	units := f.list.Range.Span() - c.tail.Span()
 	v.reach.observe(now.Mono, v.pacer.period, v.pacer.worth(units))
 	v.enqueue(now, f, &chunk{
@@ -105,6 +109,19 @@ func (v *Visitor) progress(now Instant, f *flight, c cut, answers []Answer) {
 	})
 	v.judge(now)
 	v.settle(now)
+}
+
+// notice remembers the listed names under which rows were found, those behind
+// the cut included (KV-2).
+func (v *Visitor) notice(answers []Answer) {
+	for _, a := range answers {
+		for _, name := range a.Names {
+			at, known := slices.BinarySearch(v.pass.found, name)
+			if !known && slices.Contains(v.cfg.Names, name) {
+				v.pass.found = slices.Insert(slices.Clone(v.pass.found), at, name)
+			}
+		}
+	}
 }
 
 // enqueue marks the chunk's range, stamps its visits and queues them. A chunk

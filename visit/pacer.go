@@ -93,6 +93,16 @@ func (p *pacer) restart(mono, lag time.Duration) {
 	}
 }
 
+// stagger delays the first slice of a stream whose slices come more rarely than
+// its ticks, by as much of a minimum slice as first is of a tick: else all
+// partitions that start together would go on reading at the same moments
+// (KV-26).
+func (p *pacer) stagger(first time.Duration) {
+	if slice := min(p.period/slicesPerPeriod, longestMinimum); slice > p.tick {
+		p.at += part(min(float64(first)/float64(p.tick), 1), slice)
+	}
+}
+
 // retune changes the pace. The credit stays worth as many units as before.
 func (p *pacer) retune(period, tick time.Duration, unlimited bool) {
 	units := p.units(min(p.credit, p.period))

@@ -47,6 +47,17 @@ type Params struct {
 	Enabled bool
 }
 
+// Tick returns the idle tick of the fill loop under the ordinary period.
+func (p Params) Tick() time.Duration { return p.tick(p.Period) }
+
+// tick returns the idle tick under the period in force.
+func (p Params) tick(period time.Duration) time.Duration {
+	if p.FillPeriod != 0 {
+		return p.FillPeriod
+	}
+	return max(min(500*time.Millisecond, period/40), 1)
+}
+
 // DefaultParams returns the parameters of a stream that sets none.
 func DefaultParams() Params {
 	return Params{
@@ -106,9 +117,13 @@ type Config struct {
 	// NoUpstreams says that the stream waits for nothing, so that its final pass
 	// keeps the ordinary period (KV-34).
 	NoUpstreams bool
-	// FirstTick delays the first list. Drivers spread it over the partitions so
-	// that they do not move in lock-step (KV-26).
+	// FirstTick delays the first list. Drivers spread it over a tick, evenly by
+	// partition, so that partitions do not move in lock-step (KV-26); see
+	// [Params.Tick].
 	FirstTick time.Duration
+	// Names are the listed names (names and external_names) that Answer.Names
+	// speaks of; nil if nobody asks whether they were found (KV-2).
+	Names []string
 }
 
 // validate reports why a Visitor cannot be made from c.

@@ -80,13 +80,14 @@ func TestRateCases(t *testing.T) {
 	})
 	t.Run("after 30 s recent reads weigh more", func(t *testing.T) {
 		var d density
-		d.observe(0, 10, 100)
-		d.observe(20*time.Second, 20, 100)
-		value, _ := d.value()
+		d.observe(0, 10, 40, 100)
+		d.observe(20*time.Second, 20, 80, 100)
+		value, bytes, _ := d.value()
 		want(t, "lifetime", value, 0.15)
-		d.observe(40*time.Second, 20, 100)
-		if value, _ = d.value(); value <= 0.16 || value >= 0.2 {
-			t.Errorf("the density is %v", value)
+		want(t, "bytes over the lifetime", bytes, 0.6)
+		d.observe(40*time.Second, 20, 80, 100)
+		if value, bytes, _ = d.value(); value <= 0.16 || value >= 0.2 || bytes <= 4*0.16 || bytes >= 0.8 {
+			t.Errorf("the density is %v keys and %v bytes", value, bytes)
 		}
 	})
 	t.Run("a range whose bounds share the hash has no rate", func(t *testing.T) {

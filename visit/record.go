@@ -10,9 +10,13 @@ type record struct {
 	pass      uint64
 	start     int64 // wall time of the first read, 0 before it
 	anchor    int64 // of the schedule; the running pass keeps it there
+	previous  int64 // start of the pass before, 0 if there was none
 	watermark int64 // announced so far, noWatermark if never
 	final     bool
 	counters  Counters
+	run       Run      // the last run-now command that was obeyed
+	running   bool     // the pass is that of run
+	found     []string // listed names under which a row was found, sorted
 }
 
 // add counts the outcome of visits; every visit was one key seen.

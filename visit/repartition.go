@@ -101,7 +101,7 @@ func clip(old []oldPass, r Range, buckets int) Stored {
 }
 
 // mergeRecords merges at least one record. If a partition had none, it has
-// neither begun a final pass nor announced a watermark.
+// neither begun a final pass, announced a watermark nor obeyed a command.
 func mergeRecords(records []record, blank bool) record {
 	out := records[0]
 	for _, r := range records[1:] {
@@ -109,20 +109,39 @@ func mergeRecords(records []record, blank bool) record {
 	}
 	if blank {
 		out.final, out.watermark = false, noWatermark
+		out.run, out.running = Run{}, false
 	}
 	return out
 }
 
 // merge unites the records of two passes over parts of a range (KV-16).
 func (r record) merge(o record) record {
+	run, running := mergeRuns(r, o)
 	return record{
 		pass:      max(r.pass, o.pass),
 		start:     earlier(r.start, o.start),
 		anchor:    min(r.anchor, o.anchor),
+		previous:  earlier(r.previous, o.previous),
 		watermark: min(r.watermark, o.watermark),
 		final:     r.final && o.final,
 		counters:  r.counters.plus(o.counters),
+		run:       run,
+		running:   running,
+		found:     slices.Compact(slices.Sorted(slices.Values(slices.Concat(r.found, o.found)))),
 	}
+}
+
+// mergeRuns keeps the earlier command of two, so that one that only one of the
+// parts has obeyed is obeyed by the whole, and the pace of its pass as long as
+// one part is in it (KV-49).
+func mergeRuns(r, o record) (Run, bool) {
+	switch {
+	case r.run.ID < o.run.ID:
+		return r.run, r.running
+	case r.run.ID > o.run.ID:
+		return o.run, o.running
+	}
+	return r.run, r.running || o.running
 }
 
 // earlier returns the smaller of two stamps; 0 stands for none.

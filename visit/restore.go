@@ -23,6 +23,7 @@ func (v *Visitor) restore(st Stored, now Instant) {
 		v.begin(now)
 		return
 	}
+	rec.found = slices.DeleteFunc(rec.found, func(name string) bool { return !slices.Contains(v.cfg.Names, name) })
 	v.pass = rec
 	v.sched.resume(now, rec.anchor)
 }

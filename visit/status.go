@@ -14,6 +14,13 @@ type Rate struct {
 	Known bool
 }
 
+// Time is a wall time in unix nanoseconds that may be missing; missing differs
+// from zero.
+type Time struct {
+	Value int64
+	Known bool
+}
+
 // Counters count the keys of a pass (KV-16).
 type Counters struct {
 	// Seen are keys listed in ranges that are committed now; when a pass is
@@ -38,12 +45,20 @@ type BucketStatus struct {
 	Stalled bool
 }
 
-// Status describes a stream at one moment.
+// Status describes a stream at one moment: in one partition, or, after [Merge],
+// in several.
 type Status struct {
 	Stream                           string
 	Range                            Range
 	Pass                             uint64
 	Final, Empty, Suspended, Enabled bool
+	// FinalBegun says that a pass is final: of several partitions one is enough,
+	// while Final speaks of all.
+	FinalBegun bool
+	// Run is the last run-now command that was obeyed and Running says that its
+	// pass is the running one (KV-49).
+	Run     Run
+	Running bool
 	// PassStart is the wall time of the pass's first read in unix nanoseconds, 0
 	// before it.
 	PassStart int64
@@ -62,24 +77,46 @@ type Status struct {
 	// MaxAge is an upper bound of the time since the least recently visited key
 	// was visited, as far back as this stream knows (KV-48).
 	MaxAge time.Duration
+	// System and Event are the smallest times of visits that are buffered or in
+	// the open epoch, missing while there are none; Watermark is the stream's
+	// (KV-46).
+	System, Event, Watermark Time
 	// Ready are the buffered visits and ReadyBytes the size of their rows.
 	Ready, ReadyBytes int
-	// Offered is the number of visits per second the scan is planned to supply
-	// (KV-47), Processed that of visits in committed epochs.
-	Offered, Processed Rate
+	// Offered is the number of visits per second the scan is planned to supply,
+	// OfferedBytes the size of their rows (KV-47); Processed is the number of
+	// visits in committed epochs.
+	Offered, OfferedBytes, Processed Rate
 	// Pace is achieved divided by target pace.
 	Pace Rate
 	// The counters of the running pass, committed epochs only.
 	Counters
 	// BytesRead is what the sources read for this Visitor.
 	BytesRead uint64
+	// NotFound are listed names under which no pass has found a row so far, sorted;
+	// none before the first pass is complete (KV-2).
+	NotFound []string
 	// Problems are the stream's error states, sorted by path.
 	Problems []Problem
+}
+
+// Warnings are what deserves a look and is no error: listed names that no pass
+// has found in any part (KV-2).
+func (s Status) Warnings() (list []Problem) {
+	for _, name := range s.NotFound {
+		list = append(list, Problem{
+			Path:    "/key_visitor/" + s.Stream + "/names",
+			Message: "no pass has found a row under " + name + " so far: check names and external_names",
+		})
+	}
+	return list
 }
 
 // Status describes the stream at now.
 func (v *Visitor) Status(now Instant) Status {
 	left, leftKnown := v.left(now)
+	system, event := v.earliest()
+	offered, offeredBytes := v.offered()
 	return Status{
 		Stream:     v.cfg.Stream,
 		Range:      v.cfg.Range,
@@ -88,6 +125,9 @@ func (v *Visitor) Status(now Instant) Status {
 		Empty:      v.Empty(),
 		Suspended:  v.draining,
 		Enabled:    v.params.Enabled,
+		FinalBegun: v.pass.final,
+		Run:        v.pass.run,
+		Running:    v.pass.running,
 		PassStart:  v.pass.start,
 		Progress:   v.cover.done(),
 		Scanned:    v.cover.scanned(),
@@ -97,14 +137,18 @@ func (v *Visitor) Status(now Instant) Status {
 		Left:       left,
 		LeftKnown:  leftKnown,
 		MaxAge:     v.maxAge(now),
+		System:     system,
+		Event:      event,
+		Watermark:  Time{v.Watermark(now), true},
 		Ready:      v.buffer.visits,
 		ReadyBytes: v.buffer.bytes,
-		Offered:    v.offered(),
-		Processed:  v.processed.rate(now.Mono),
-		Pace:       v.reach.pace(now.Mono, v.pacer.period),
-		Counters:   v.pass.counters,
-		BytesRead:  v.bytesRead,
-		Problems:   v.problems(now),
+		Offered:    offered, OfferedBytes: offeredBytes,
+		Processed: v.processed.rate(now.Mono),
+		Pace:      v.reach.pace(now.Mono, v.pacer.period),
+		Counters:  v.pass.counters,
+		BytesRead: v.bytesRead,
+		NotFound:  v.notFound(),
+		Problems:  v.problems(now),
 	}
 }
 
@@ -117,13 +161,40 @@ func (v *Visitor) bucketStatus() []BucketStatus {
 	return list
 }
 
-// offered returns the planned supply: density x span / period (KV-47).
-func (v *Visitor) offered() Rate {
+// offered returns the planned supply of visits and of bytes: density x span /
+// period (KV-47).
+func (v *Visitor) offered() (visits, bytes Rate) {
 	if v.Empty() {
-		return Rate{Known: true}
+		return Rate{Known: true}, Rate{Known: true}
 	}
-	perUnit, known := v.density.value()
-	return Rate{Value: perUnit * float64(v.cover.total) / v.pacer.period.Seconds(), Known: known}
+	keys, size, known := v.density.value()
+	perSecond := float64(v.cover.total) / v.pacer.period.Seconds()
+	return Rate{keys * perSecond, known}, Rate{size * perSecond, known}
+}
+
+// earliest returns the smallest times of visits that are buffered or taken.
+func (v *Visitor) earliest() (system, event Time) {
+	if v.epoch.counters.Seen > 0 {
+		system, event = Time{v.epoch.system, true}, Time{v.epoch.event, true}
+	}
+	for _, c := range v.buffer.chunks.live() {
+		system, event = system.earlier(Time{c.system, true}), event.earlier(Time{c.event, true})
+	}
+	return system, event
+}
+
+// notFound returns the listed names that no pass has found, once one is complete.
+func (v *Visitor) notFound() (names []string) {
+	if len(v.past) == 0 {
+		return nil
+	}
+	for _, name := range v.cfg.Names {
+		if _, found := slices.BinarySearch(v.pass.found, name); !found {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // left returns the time that the rest of the pass takes at the period in force,
@@ -143,13 +214,13 @@ func (v *Visitor) left(now Instant) (left time.Duration, known bool) {
 	return time.Duration(min(rest, math.MaxInt64/2)), true
 }
 
-// maxAge counts from the start of the previous pass while the running one has
-// pending ranges, which may have been visited as early as that, else from the
-// start of the running one.
+// maxAge counts from the start of the previous pass until the running one is
+// committed: what is not may have been visited as early as that. In the first
+// pass, and at the end of the final one, it counts from the pass's own start.
 func (v *Visitor) maxAge(now Instant) time.Duration {
 	age := v.sched.elapsed(now)
-	if n := len(v.past); n > 0 && v.cover.has(pending) {
-		age = max(age, time.Duration(now.Wall-v.past[n-1].Start))
+	if v.pass.previous != 0 && !v.cover.all(committed) {
+		age = max(age, time.Duration(now.Wall-v.pass.previous))
 	}
 	return age
 }
@@ -170,7 +241,8 @@ func (v *Visitor) problems(now Instant) []Problem {
 		add("disabled", v.disabled())
 	}
 	if v.reach.unreachable {
-		add("period_unreachable", v.reach.message(v.reach.pace(now.Mono, v.pacer.period), v.offered(), v.pacer.period))
+		offered, _ := v.offered()
+		add("period_unreachable", v.reach.message(v.reach.pace(now.Mono, v.pacer.period), offered, v.pacer.period))
 	}
 	if i := slices.IndexFunc(v.fill.stalls, func(s stall) bool { return s.rows > 0 }); i >= 0 {
 		add("scan_cap_stall", fmt.Sprintf(

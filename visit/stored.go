@@ -36,3 +36,10 @@ type BucketRow struct {
 func (d Delta) Empty() bool {
 	return !d.Remove && d.Record == nil && d.Summaries == nil && len(d.Buckets) == 0
 }
+
+// Final says whether the pass that is stored is the final one (KV-36). A record
+// that cannot be decoded counts as not there, as it does for [New].
+func (s Stored) Final() bool {
+	rec, err := decodeRow(s.Record, decodeRecord)
+	return err == nil && rec.final
+}

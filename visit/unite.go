@@ -11,6 +11,14 @@ type entry struct {
 	stale        bool
 }
 
+// sizeOf returns the size of the rows of entries.
+func sizeOf(entries []entry) (bytes int) {
+	for i := range entries {
+		bytes += entries[i].bytes
+	}
+	return bytes
+}
+
 // cut is what the answers to a list cover together.
 type cut struct {
 	covered, tail Range
@@ -67,9 +75,12 @@ func completeTo(l List, a Answer) (Bound, error) {
 	return to, nil
 }
 
-// checkKeys verifies that keys ascend strictly inside r.
+// checkKeys verifies that keys are there and ascend strictly inside r.
 func checkKeys(r Range, keys []Found) error {
 	for i := range keys {
+		if keys[i].Key.Bytes == "" {
+			return fmt.Errorf("it returned an empty key for the hash %d: a visit needs a key", keys[i].Key.Hash)
+		}
 		if i > 0 && keys[i-1].Key.Compare(keys[i].Key) >= 0 {
 			return fmt.Errorf("it returned key %s behind %s: keys must be distinct and ascend", keys[i].Key, keys[i-1].Key)
 		}

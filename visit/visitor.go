@@ -31,6 +31,7 @@ type Visitor struct {
 	bytesRead uint64
 
 	upstream bool // the last level that UpstreamCompleted reported
+	ordered  Run  // the last command that RunNow took
 	draining bool
 }
 
@@ -51,6 +52,7 @@ func New(cfg Config, p Params, st Stored, now Instant) *Visitor {
 	v.limiter.retune(p.MaxVisitsPerSecond)
 	v.processed.start(now.Mono)
 	v.resume(now)
+	v.pacer.stagger(cfg.FirstTick)
 	v.settle(now)
 	return v
 }
@@ -97,12 +99,15 @@ func (v *Visitor) lag(now Instant) time.Duration {
 }
 
 // settle ends the pass if everything is committed: a final pass is summed up, any
-// other is followed by the next one at once (KV-12). While paused or with an
-// epoch open it waits: a rotation with visits in the open epoch would commit
-// them under the wrong pass.
+// other is followed by the next one at once (KV-12). A run-now command ends it
+// before that (KV-49). While paused or with an epoch open it waits: a rotation
+// with visits in the open epoch would commit them under the wrong pass.
 func (v *Visitor) settle(now Instant) {
 	switch {
-	case v.paused() || v.epoch.open || !v.cover.all(committed):
+	case v.paused() || v.epoch.open:
+	case v.due():
+		v.obey(now)
+	case !v.cover.all(committed):
 	case v.pass.final:
 		v.finish(now)
 	default:
@@ -116,15 +121,33 @@ func (v *Visitor) settle(now Instant) {
 // finds the old coverage complete and rotates again.
 func (v *Visitor) rotate(now Instant) {
 	v.sumUp(now)
+	v.startPass(now, v.began())
+	v.retune(now)
+}
+
+// startPass starts the next pass; the caller puts its pace in force.
+func (v *Visitor) startPass(now Instant, previous int64) {
 	v.pass = record{
 		pass:      v.pass.pass + 1,
+		previous:  previous,
 		final:     v.following(),
 		watermark: v.pass.watermark,
+		run:       v.pass.run,
+		found:     v.pass.found,
 	}
 	v.sched.set(now, 0)
 	v.cover.reset()
 	v.fill.nextAt = now.Mono
 	v.changed(now)
+}
+
+// began returns when the running pass began: at its first read, before that at
+// the rotation.
+func (v *Visitor) began() int64 {
+	if v.pass.start == 0 {
+		return v.sched.anchor
+	}
+	return v.pass.start
 }
 
 // finish sums up the final pass, once: a restart between its last commit and
@@ -139,10 +162,7 @@ func (v *Visitor) finish(now Instant) {
 
 // sumUp adds the running pass to the summaries.
 func (v *Visitor) sumUp(now Instant) {
-	start := v.pass.start
-	if start == 0 {
-		start = v.sched.anchor
-	}
+	start := v.began()
 	v.past = append(newest(v.past), Summary{
 		Pass:     v.pass.pass,
 		Start:    start,
