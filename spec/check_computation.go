@@ -17,6 +17,7 @@ func (c *checker) checkComputation(comp *Computation) {
 	c.checkRoles(at, comp)
 	c.checkClass(at, comp)
 	c.checkGroupBy(at, comp)
+	c.checkSources(at, comp)
 	c.checkSinks(at, comp)
 	c.checkVisitStreams(at, comp)
 	c.checkTimers(at, comp)
@@ -113,9 +114,22 @@ func (c *checker) checkGroupBy(at place, comp *Computation) {
 	}
 }
 
+func (c *checker) checkSources(at place, comp *Computation) {
+	for _, id := range comp.SourceIDs() {
+		c.checkConnectorName(at.keys("source_streams", id), "source_class_name")
+	}
+}
+
+func (c *checker) checkConnectorName(at place, field string) {
+	if at.isEmptyText(field) {
+		c.add(at.key(field), "this is empty: name a connector, such as file")
+	}
+}
+
 func (c *checker) checkSinks(at place, comp *Computation) {
 	for _, id := range comp.SinkIDs() {
 		sink, where := comp.Sinks[id], at.keys("sinks", id)
+		c.checkConnectorName(where, "sink_class_name")
 		if len(sink.Inputs) == 0 {
 			c.add(where, "input_stream_ids is missing: list the outputs of %s that this sink writes", comp.ID)
 		}

@@ -27,7 +27,7 @@ func (c *checker) completeComputation(id string, comp *Computation) {
 	if comp.GroupBy == nil {
 		comp.GroupBy = schema.Empty()
 	}
-	if comp.ClassName != "" {
+	if comp.ClassName != "" || at.isEmptyText("computation_class_name") {
 		var err error
 		if comp.Class, err = ParseClass(comp.ClassName); err != nil {
 			c.add(at.key("computation_class_name"), "%v", err)

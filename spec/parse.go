@@ -68,6 +68,7 @@ func FromNode(path string, root *yson.Node) (*Spec, error) {
 // newChecker decodes the tree and fills in what is implied.
 func newChecker(path string, root *yson.Node) *checker {
 	var f file
+	root = orEmpty(root)
 	decoder := yson.Decoder{Types: map[reflect.Type]yson.TypeDecoder{
 		reflect.TypeFor[*schema.Schema](): decodeSchema,
 	}}

@@ -251,20 +251,39 @@ func TestClassesByBothNames(t *testing.T) {
 	}
 }
 
-// FuzzParse reads any text as a specification: problems, never a panic.
+// FuzzParse reads any text as a specification: problems, never a panic. What is
+// valid can be stored, and means the same with everything filled in. The seeds
+// are the specifications of all scripts.
 func FuzzParse(f *testing.F) {
 	data, err := os.ReadFile("testdata/flights/pipeline.yson")
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(string(data))
-	f.Fuzz(func(t *testing.T, text string) {
-		s, err := Parse("fuzz.yson", []byte(text))
+	f.Add(string(data), false)
+	scripts, err := filepath.Glob("testdata/specs/*")
+	if err != nil || len(scripts) == 0 {
+		f.Fatalf("no scripts: %v", err)
+	}
+	for _, path := range scripts {
+		datadriven.RunTestAny(f, path, func(_ testing.TB, d *datadriven.TestData) string {
+			f.Add(d.Input, d.Cmd == "yaml")
+			return d.Expected
+		})
+	}
+	f.Fuzz(func(t *testing.T, text string, yaml bool) {
+		path := "fuzz.yson"
+		if yaml {
+			path = "fuzz.yaml"
+		}
+		s, err := Parse(path, []byte(text))
 		if err != nil {
 			return
 		}
 		if _, err := Stored(s.Name, s.Path, s.StaticText, s.DynamicText); err != nil {
 			t.Fatalf("a valid specification is refused when stored: %v", err)
+		}
+		if _, err := FromNode(path, s.Effective()); err != nil {
+			t.Fatalf("a valid specification is refused with everything filled in: %v", err)
 		}
 	})
 }

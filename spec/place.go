@@ -60,6 +60,12 @@ func (p place) all(keys []string) []place {
 // raw returns the node at exactly the key, nil if there is none.
 func (p place) raw(key string) *yson.Node { return p.node.Get(key) }
 
+// isEmptyText reports whether the node at the key is the empty string.
+func (p place) isEmptyText(key string) bool {
+	n := p.raw(key)
+	return n.IsSet() && n.Kind == yson.KindString && n.Text == ""
+}
+
 // named returns the place of the last map with that name in the list at p; p
 // itself if there is none.
 func (p place) named(name string) place {

@@ -170,17 +170,23 @@ func (d *Decoder) mapping(n *Node, path string, v reflect.Value, lim limits) {
 	v.Set(m)
 }
 
-// element decodes an item of a list or map; pointers are never nil there, so
-// that {"x" = #} is an x with its defaults.
+// element decodes an item of a list or map; pointers are never nil there, and
+// {"x" = #} is an x with its defaults, which lacks what is required.
 func (d *Decoder) element(n *Node, path string, v reflect.Value, lim limits) {
-	if v.Kind() == reflect.Pointer && v.Type() != reflect.TypeFor[*Node]() {
-		v.Set(newElement(v.Type().Elem()).Addr())
-		d.into(n, path, v.Elem(), lim)
+	if v.Type() == reflect.TypeFor[*Node]() {
+		d.into(n, path, v, lim)
 		return
 	}
-	if !n.IsSet() && v.Kind() != reflect.Struct && v.Kind() != reflect.Pointer {
-		d.Problems.Add(n, path, "want a value, got an entity")
-		return
+	if v.Kind() == reflect.Pointer {
+		v.Set(newElement(v.Type().Elem()).Addr())
+		v = v.Elem()
+	}
+	if !n.IsSet() {
+		if v.Kind() != reflect.Struct {
+			d.Problems.Add(n, path, "want a value, got an entity")
+			return
+		}
+		n = &Node{Kind: KindMap, Attributes: n.Attributes, Pos: n.Pos}
 	}
 	d.into(n, path, v, lim)
 }
@@ -225,7 +231,11 @@ func setBasic(n *Node, v reflect.Value) error {
 	case reflect.Bool:
 		return setBool(n, v)
 	case reflect.String:
-		if n.Kind != KindString {
+		switch n.Kind {
+		case KindString:
+		case KindList, KindMap:
+			return fmt.Errorf("want a string, got %s", describe(n))
+		default:
 			return fmt.Errorf("want a string, got %s: quote it", describe(n))
 		}
 		v.SetString(n.Text)
