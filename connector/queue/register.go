@@ -1,0 +1,64 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/rondo-flow/rondo/connector"
+	"github.com/rondo-flow/rondo/store"
+)
+
+// Class is the name of both the source and the sink in specs.
+const Class = "queue"
+
+// namespace stands before the names of the reference system.
+const namespace = "NYT::NFlow::"
+
+// Register adds the source and the sink under all their names.
+func Register(r *connector.Registry) error {
+	var errs []error
+	for _, class := range []string{Class, "TQueueSource", namespace + "TQueueSource"} {
+		errs = append(errs, r.AddSource(class, NewSource))
+	}
+	for _, class := range []string{Class, "TSyncQueueSink", namespace + "TSyncQueueSink", "TAsyncQueueSink", namespace + "TAsyncQueueSink"} {
+		errs = append(errs, r.AddStoreSink(class, NewSink))
+	}
+	return errors.Join(errs...)
+}
+
+// find describes one queue; false: there is none of that name.
+func find(ctx context.Context, s store.Queues, name string) (store.Queue, bool, error) {
+	all, err := s.Queues(ctx)
+	if err != nil {
+		return store.Queue{}, false, fmt.Errorf("look for queue %s: %w", name, err)
+	}
+	i := slices.IndexFunc(all, func(q store.Queue) bool { return q.Name == name })
+	if i < 0 {
+		return store.Queue{}, false, nil
+	}
+	return all[i], true, nil
+}
+
+// ensure makes the queue if it is not there, and describes it. partitions is how
+// many it must have; 0 is as many as it has, and one for a new one.
+func ensure(ctx context.Context, s store.Queues, name string, partitions int) (store.Queue, error) {
+	q, there, err := find(ctx, s, name)
+	switch {
+	case err != nil:
+		return q, err
+	case there && partitions != 0 && len(q.Partitions) != partitions:
+		return q, fmt.Errorf("queue %s has %d partitions and is to have %d: their number cannot be changed; leave it out, or write to another queue",
+			name, len(q.Partitions), partitions)
+	case there:
+		return q, nil
+	}
+	if err := s.CreateQueue(ctx, name, max(1, partitions)); err != nil {
+		return q, fmt.Errorf("make queue %s: %w", name, err)
+	}
+	if q, there, err = find(ctx, s, name); err == nil && !there {
+		err = fmt.Errorf("queue %s was dropped when it had just been made: %w", name, store.ErrNoQueue)
+	}
+	return q, err
+}
