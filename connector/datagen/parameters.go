@@ -46,9 +46,10 @@ type Keys struct {
 	// Distribution is uniform, where all keys are equally frequent, or zipf, where
 	// key k has a frequency proportional to (v + k) ** -s.
 	Distribution string `yson:"distribution" enum:"uniform zipf"`
-	// S and V are the parameters of zipf.
+	// S is the exponent of zipf: the larger, the more the first keys prevail.
 	S float64 `yson:"s" range:">1"`
-	V float64 `yson:"v" range:">=1"` // see S
+	// V is what zipf adds to keys: the larger, the less the first keys prevail.
+	V float64 `yson:"v" range:">=1"`
 }
 
 const (
@@ -60,11 +61,11 @@ const (
 type Column struct {
 	// Kind is key, sequence, timestamp, payload, random or constant.
 	Kind string `yson:"kind,required" enum:"key sequence timestamp payload random constant"`
-	// Min and Max bound a random number; Max is one of the values if they are
-	// integers. If they are not given, integers are from 0 to 999 and other
-	// numbers from 0 to 1.
+	// Min is the smallest random number; 0 if it is not given.
 	Min *yson.Node `yson:"min"`
-	Max *yson.Node `yson:"max"` // see Min
+	// Max is the largest random integer, and what other random numbers are below;
+	// 999 or 1 if it is not given.
+	Max *yson.Node `yson:"max"`
 	// Start is the timestamp of the first row, in RFC 3339; 2024-01-01T00:00:00Z
 	// if it is not given.
 	Start string `yson:"start"`

@@ -2,7 +2,6 @@ package rowtext
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/rondo-flow/rondo/schema"
 )
@@ -23,50 +22,8 @@ func (f csvField) value(col *schema.Column) (schema.Value, error) {
 	case kind == schema.KindAny:
 		return anyFromText(col, f.text)
 	default:
-		return numberFromText(col, f.text)
+		return fromNumber(col, f.text)
 	}
-}
-
-// numberFromText reads a number as JSON writes it, or with zeros before it; the
-// names of doubles that are none; and times, for columns of times.
-func numberFromText(col *schema.Column, text string) (schema.Value, error) {
-	c := cursor{text: trimZeros(text)}
-	number, integer, err := c.number()
-	switch {
-	case err == nil && c.at == len(c.text):
-		return fromNumber(col, number, integer)
-	case hasText(col.Type, text):
-		return fromText(col, text)
-	default:
-		return schema.Value{}, fmt.Errorf("column %s: %q is no number, want %s", col.Name, brief(text), col.Type)
-	}
-}
-
-// hasText tells whether a type whose values are numbers may have a value that is
-// spelled so.
-func hasText(t schema.Type, text string) bool {
-	switch t {
-	case schema.TypeDate, schema.TypeDatetime, schema.TypeTimestamp:
-		return true
-	case schema.TypeDouble, schema.TypeFloat:
-		_, named := notNumbers[text]
-		return named
-	default:
-		return false
-	}
-}
-
-// trimZeros removes the zeros that make a number longer and not larger.
-func trimZeros(text string) string {
-	digits := strings.TrimPrefix(text, "-")
-	trimmed := digits
-	for len(trimmed) > 1 && trimmed[0] == '0' && trimmed[1]-'0' <= 9 {
-		trimmed = trimmed[1:]
-	}
-	if len(trimmed) == len(digits) {
-		return text
-	}
-	return text[:len(text)-len(digits)] + trimmed
 }
 
 func anyFromText(col *schema.Column, text string) (schema.Value, error) {

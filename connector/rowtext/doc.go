@@ -31,9 +31,8 @@
 //
 // A field of nothing is null, except in a string column that is required; a field
 // of nothing in quotes is an empty string where the column is a string, and null
-// elsewhere. Numbers are as in JSON, and may have zeros before them; NaN, Infinity
-// and -Infinity are doubles. Booleans are true and false, times RFC 3339 or the
-// number, an any column holds JSON. String columns take the bytes as they are,
-// UTF-8 or not. What the encoder writes the decoder reads back as it was, as with
-// JSON Lines.
+// elsewhere. Numbers, booleans and times are what [schema.Type.ParseText] reads,
+// an any column holds JSON. String columns take the bytes as they are, UTF-8 or
+// not. What the encoder writes the decoder reads back as it was, as with JSON
+// Lines.
 package rowtext

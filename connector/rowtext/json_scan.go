@@ -72,8 +72,8 @@ func (c *cursor) more(closing byte) (bool, error) {
 	}
 }
 
-// number reads a number and tells whether it is written as an integer.
-func (c *cursor) number() (text string, integer bool, err error) {
+// number reads a number.
+func (c *cursor) number() (string, error) {
 	start := c.at
 	if c.peek() == '-' {
 		c.at++
@@ -81,27 +81,24 @@ func (c *cursor) number() (text string, integer bool, err error) {
 	if c.peek() == '0' {
 		c.at++
 	} else if err := c.digits(); err != nil {
-		return "", false, err
+		return "", err
 	}
-	integer = true
 	if c.peek() == '.' {
-		integer = false
 		c.at++
 		if err := c.digits(); err != nil {
-			return "", false, err
+			return "", err
 		}
 	}
 	if c.peek()|0x20 == 'e' {
-		integer = false
 		c.at++
 		if c.peek() == '+' || c.peek() == '-' {
 			c.at++
 		}
 		if err := c.digits(); err != nil {
-			return "", false, err
+			return "", err
 		}
 	}
-	return c.text[start:c.at], integer, nil
+	return c.text[start:c.at], nil
 }
 
 func (c *cursor) digits() error {
@@ -138,7 +135,7 @@ func (c *cursor) skip(depth int) error {
 	case b == '{' || b == '[':
 		err = c.skipNested(b, depth)
 	case b == '-' || b-'0' <= 9:
-		_, _, err = c.number()
+		_, err = c.number()
 	default:
 		_, err = c.literal()
 	}

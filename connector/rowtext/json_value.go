@@ -28,11 +28,11 @@ func readValue(c *cursor, col *schema.Column) (schema.Value, error) {
 		}
 		return fromText(col, text)
 	case b == '-' || b-'0' <= 9:
-		text, integer, err := c.number()
+		text, err := c.number()
 		if err != nil {
 			return schema.Value{}, err
 		}
-		return fromNumber(col, text, integer)
+		return fromNumber(col, text)
 	case b == '{' || b == '[':
 		return readBytes(c, col)
 	default:
@@ -72,34 +72,34 @@ func fromText(col *schema.Column, text string) (schema.Value, error) {
 	return col.Convert(text)
 }
 
-func fromNumber(col *schema.Column, text string, integer bool) (schema.Value, error) {
+// fromNumber reads a number, without the general way where it is an ordinary
+// one.
+func fromNumber(col *schema.Column, text string) (schema.Value, error) {
 	switch col.Type.Kind() {
 	case schema.KindInt64:
-		if n, ok := small(text); ok && integer && col.Type == schema.TypeInt64 {
+		if n, ok := small(text); ok && col.Type == schema.TypeInt64 {
 			return schema.Int64(n), nil
 		}
-		return fromInteger(col, text)
 	case schema.KindUint64:
-		if n, ok := small(text); ok && integer && n >= 0 && col.Type == schema.TypeUint64 {
+		if n, ok := small(text); ok && n >= 0 && col.Type == schema.TypeUint64 {
 			return schema.Uint64(uint64(n)), nil
 		}
-		return fromInteger(col, text)
 	case schema.KindDouble:
 		f, err := strconv.ParseFloat(text, 64)
 		if err == nil && col.Type == schema.TypeDouble {
 			return schema.Double(f), nil
 		}
-		return col.ParseText(text)
 	default:
 		// A string column does not take numbers, whatever their text.
 		return schema.Value{}, fmt.Errorf("column %s: %s is a number, want %s", col.Name, brief(text), col.Type)
 	}
+	return col.ParseText(text)
 }
 
 // small reads an integer of up to 18 digits, as nearly all are.
 func small(text string) (int64, bool) {
 	digits := strings.TrimPrefix(text, "-")
-	if len(digits) > 18 {
+	if digits == "" || len(digits) > 18 {
 		return 0, false
 	}
 	n := int64(0)
@@ -113,21 +113,6 @@ func small(text string) (int64, bool) {
 		n = -n
 	}
 	return n, true
-}
-
-// fromInteger reads an integer in any notation, 1.50e2 included, exactly.
-func fromInteger(col *schema.Column, text string) (schema.Value, error) {
-	plain, err := plainInteger(text)
-	if err != nil {
-		return schema.Value{}, fmt.Errorf("column %s: %s %w %s", col.Name, brief(text), err, col.Type)
-	}
-	if n, err := strconv.ParseInt(plain, 10, 64); err == nil {
-		return col.Convert(n)
-	}
-	if n, err := strconv.ParseUint(plain, 10, 64); err == nil {
-		return col.Convert(n)
-	}
-	return schema.Value{}, fmt.Errorf("column %s: %s %w %s", col.Name, brief(text), errRange, col.Type)
 }
 
 // readBytes reads {"$base64": "…"}, the only structured value that a column
