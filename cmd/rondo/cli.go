@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"os"
 
@@ -20,6 +19,8 @@ const (
 type cli struct {
 	Run      runCommand      `cmd:"" help:"Run a pipeline until it is completed."`
 	Validate validateCommand `cmd:"" help:"Check a spec, tell every problem, and change nothing."`
+	Explain  explainCommand  `cmd:"" help:"Show what a spec means: its graph, and every parameter in force."`
+	State    stateCommand    `cmd:"" help:"Look into the states of a stopped pipeline."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
 }
 
@@ -46,8 +47,7 @@ func execute(args []string, stdout io.Writer, stderr *os.File) int {
 	}
 	command, err := parser.Parse(args)
 	if err != nil {
-		fmt.Fprintf(stderr, "rondo: %v\nSee rondo --help.\n", err)
-		return exitUsage
+		return report(stderr, &usageError{err})
 	}
 	if err := command.Run(&streams{out: stdout, err: stderr}); err != nil {
 		return report(stderr, err)

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -14,19 +16,48 @@ import (
 	"github.com/rondo-flow/rondo/flow"
 	"github.com/rondo-flow/rondo/function"
 	"github.com/rondo-flow/rondo/spec"
+	"github.com/rondo-flow/rondo/yson"
 )
 
-// readSpec reads and checks a spec file on its own.
-func readSpec(path string) (*spec.Spec, error) {
-	text, err := os.ReadFile(path)
+// specArg names a spec file and what differs from it.
+type specArg struct {
+	File string   `arg:"" help:"The spec file of the pipeline."`
+	Set  []string `sep:"none" placeholder:"PATH=VALUE" help:"Set a dynamic parameter in place of the file's, such as computations.routes.key_visitor_streams.sweep.period=5s. May be repeated."`
+}
+
+// read reads and checks the spec on its own.
+func (a *specArg) read() (*spec.Spec, error) {
+	text, err := os.ReadFile(a.File)
 	if err != nil {
-		return nil, &specError{path, err}
+		return nil, &specError{a.File, err}
 	}
-	s, err := spec.Parse(path, text)
+	format, err := yson.FormatOf(a.File)
 	if err != nil {
-		return nil, &specError{path, err}
+		return nil, &specError{a.File, err}
+	}
+	root, err := yson.Parse(text, format)
+	if err != nil {
+		return nil, &specError{a.File, err}
+	}
+	for _, assignment := range a.Set {
+		if err := spec.Set(root, assignment); err != nil {
+			return nil, &usageError{fmt.Errorf("--set %s: %w", assignment, err)}
+		}
+	}
+	s, err := spec.FromNode(a.File, root)
+	if err != nil {
+		return nil, &specError{a.File, err}
 	}
 	return s, nil
+}
+
+// dataFlag names the folder of a pipeline's data.
+type dataFlag struct {
+	Data string `placeholder:"DIR" help:"Folder for the state and the files that sinks write. Default: rondo-data/NAME, with the pipeline's name."`
+}
+
+func (d *dataFlag) folder(pipeline string) string {
+	return cmp.Or(d.Data, filepath.Join("rondo-data", pipeline))
 }
 
 // prepare checks the spec against the functions and connectors there are, and

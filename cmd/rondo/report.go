@@ -19,8 +19,18 @@ type specError struct {
 func (e *specError) Error() string { return e.file + ": " + e.err.Error() }
 func (e *specError) Unwrap() error { return e.err }
 
+// usageError is a command line that cannot be understood.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
 // report prints an error, one line for each problem, and returns the exit code.
 func report(stderr io.Writer, err error) int {
+	if usage := (*usageError)(nil); errors.As(err, &usage) {
+		fmt.Fprintf(stderr, "rondo: %v\nSee rondo --help.\n", err)
+		return exitUsage
+	}
 	wrong := (*specError)(nil)
 	if !errors.As(err, &wrong) {
 		for _, e := range parts(err) {

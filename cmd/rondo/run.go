@@ -1,21 +1,18 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
-	"path/filepath"
-	"time"
 
 	"github.com/rondo-flow/rondo/engine"
 	"github.com/rondo-flow/rondo/spec"
-	"github.com/rondo-flow/rondo/store/pebblestore"
 )
 
 type runCommand struct {
-	File   string `arg:"" help:"The spec file of the pipeline."`
-	Data   string `placeholder:"DIR" help:"Folder for the state and the files that sinks write. Default: rondo-data/NAME, with the pipeline's name."`
+	specArg
+	dataFlag
+	Fresh  bool   `help:"Start over: first remove the pipeline's state and the files that its sinks wrote."`
 	Output string `enum:"text,json" default:"text" placeholder:"FORM" help:"Print the summary as text (default) or json, one object."`
 }
 
@@ -25,14 +22,17 @@ func (runCommand) Help() string {
 
 The run ends by itself when its input does. Ctrl-C stops it cleanly, and a second one quits at once; either way the same command goes on from the last committed epoch. A completed pipeline only prints its summary again.
 
+--fresh removes what the pipeline recorded in the folder, and says what that is. It removes no other pipeline's data and no file that has become another one.
+
 Examples:
   rondo run examples/flights/pipeline.yson
+  rondo run examples/flights/pipeline.yson --fresh --set computations.routes.key_visitor_streams.sweep.period=5s
   rondo run pipeline.yaml --data /var/lib/rondo/orders --output json`
 }
 
 // Run runs a pipeline and prints what it came to.
 func (c *runCommand) Run(io *streams) error {
-	s, err := readSpec(c.File)
+	s, err := c.read()
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (c *runCommand) Run(io *streams) error {
 		stop()
 	})
 	defer ignore()
-	dataDir := cmp.Or(c.Data, filepath.Join("rondo-data", s.Name))
+	dataDir := c.folder(s.Name)
 	p, err := prepare(context.Background(), s, dataDir, log)
 	if err != nil {
 		return err
@@ -52,6 +52,11 @@ func (c *runCommand) Run(io *streams) error {
 	context.AfterFunc(told, p.Pause)
 	for _, note := range s.Notes {
 		log.Warn(note)
+	}
+	if c.Fresh {
+		if err := startOver(context.Background(), s.Name, dataDir, log); err != nil {
+			return err
+		}
 	}
 	summary, err := c.work(p, s, dataDir, screen, log)
 	if err != nil {
@@ -64,7 +69,7 @@ func (c *runCommand) Run(io *streams) error {
 // work opens the store and runs the pipeline to its end, or until it is told to
 // stop.
 func (c *runCommand) work(p *engine.Pipeline, s *spec.Spec, dataDir string, screen *screen, log *slog.Logger) (sum *engine.Summary, err error) {
-	store, err := pebblestore.Open(filepath.Join(dataDir, "store"), pebblestore.Options{Logger: log, Started: time.Now()})
+	store, err := openStore(dataDir, log)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -29,6 +30,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"figures": checkFigures, "exits": exits, "interrupt": interrupt, "hold": hold, "edit": edit,
+			"setstored": setStored,
 		},
 	})
 }
@@ -102,6 +104,18 @@ func edit(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("%s has %q %d times", args[0], args[1], n)
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Replace(text, args[1], args[2], 1)), 0o600))
+}
+
+// setStored DIR OLD NEW changes the stored dynamic spec, as a running pipeline's
+// may be.
+func setStored(ts *testscript.TestScript, _ bool, args []string) {
+	ctx := context.Background()
+	s, err := pebblestore.Open(ts.MkAbs(args[0]), pebblestore.Options{})
+	ts.Check(err)
+	p, err := s.Pipeline(ctx)
+	ts.Check(err)
+	p.Dynamic = strings.Replace(p.Dynamic, args[1], args[2], 1)
+	ts.Check(errors.Join(s.SavePipeline(ctx, p), s.Close()))
 }
 
 // stubborn stands for a pipeline that does not stop when told to.

@@ -9,9 +9,7 @@ import (
 	"github.com/rondo-flow/rondo/spec"
 )
 
-type validateCommand struct {
-	File string `arg:"" help:"The spec file of the pipeline."`
-}
+type validateCommand struct{ specArg }
 
 // Help is shown below the usage.
 func (validateCommand) Help() string {
@@ -23,7 +21,7 @@ Example:
 
 // Run checks a spec and says what it comes to.
 func (c *validateCommand) Run(io *streams) error {
-	s, err := readSpec(c.File)
+	s, err := c.read()
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/rondo-flow/rondo/engine"
+	"github.com/rondo-flow/rondo/spec"
+	"github.com/rondo-flow/rondo/store"
+	"github.com/rondo-flow/rondo/yson"
+)
+
+type explainCommand struct {
+	specArg
+	dataFlag
+	Output string `enum:"text,graph,yson" default:"text" placeholder:"FORM" help:"Print all as text (default), the graph alone, or the effective spec alone as yson, which is a spec itself."`
+}
+
+// Help is shown below the usage.
+func (explainCommand) Help() string {
+	return `First comes the graph: each computation with what it reads, keeps, visits and writes, sources first. Then the effective spec, in which every parameter has its value, given or default.
+
+A data folder may hold another dynamic spec than the file, set after the file was loaded; explain says which one is in force, and shows that one. Nothing is changed.
+
+Examples:
+  rondo explain examples/flights/pipeline.yson
+  rondo explain pipeline.yaml --set computations.users.max_rows_per_batch=200 --output yson`
+}
+
+// Run prints what a spec means.
+func (c *explainCommand) Run(io *streams) error {
+	s, err := c.read()
+	if err != nil {
+		return err
+	}
+	e := explanation{dataDir: c.folder(s.Name)}
+	if err := e.find(s); err != nil {
+		return err
+	}
+	return e.print(io.out, c.Output)
+}
+
+// explanation is what explain prints.
+type explanation struct {
+	*engine.InForce
+	dataDir string
+	// held says who keeps the store from being looked at.
+	held error
+}
+
+// find asks the store, if there is one, what is in force.
+func (e *explanation) find(s *spec.Spec) (err error) {
+	ctx := context.Background()
+	p, err := prepare(ctx, s, e.dataDir, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	kept, err := openExisting(e.dataDir)
+	if kept != nil {
+		e.InForce, err = p.InForce(ctx, kept)
+		return errors.Join(err, kept.Close())
+	}
+	if errors.Is(err, store.ErrLocked) {
+		e.held, err = err, nil
+	}
+	if err != nil {
+		return err
+	}
+	e.InForce, err = p.InForce(ctx, nil)
+	return err
+}
+
+func (e *explanation) print(out io.Writer, form string) error {
+	text := ""
+	if form != "yson" {
+		text = e.head() + graphText(e.Spec, e.Partitions)
+	}
+	if form == "text" {
+		text += "\neffective spec\n"
+	}
+	if form != "graph" {
+		text += string(yson.EncodePretty(e.Spec.Effective()))
+	}
+	_, err := io.WriteString(out, text)
+	return err
+}
+
+func (e *explanation) head() string {
+	return fmt.Sprintf("pipeline %s\n  file          %s\n  data folder   %s\n  dynamic spec  %s\n",
+		e.Spec.Name, e.Spec.Path, e.dataDir, e.origin())
+}
+
+// origin says which dynamic spec is in force.
+func (e *explanation) origin() string {
+	switch {
+	case e.held != nil:
+		return fmt.Sprintf("the file's is shown; which one is in force is not known: %v", e.held)
+	case e.Origin == engine.NewFile:
+		return "the file's; the data folder has none yet"
+	case e.Origin == engine.SameFile:
+		return fmt.Sprintf("the file's, stored in version %d", e.Version)
+	case e.Origin == engine.ChangedFile:
+		return fmt.Sprintf("the file's, which has changed since it was loaded: the next run stores it as version %d", e.Version+1)
+	default:
+		return fmt.Sprintf("the stored one, version %d, which was set after the file's was loaded; change the file's to replace it", e.Version)
+	}
+}
