@@ -30,21 +30,21 @@ func (p *Pipeline) open(ctx context.Context, s store.Store) ([]store.Partition, 
 	if err := p.plan.attach(ctx, s); err != nil {
 		return nil, err
 	}
-	want := p.plan.layout(p.opts.Cores)
-	if len(parts) > 0 {
-		if err := p.plan.compare(parts, want); err != nil {
-			return nil, err
-		}
+	missing, err := p.plan.missing(parts, p.plan.layout(p.opts.Cores))
+	if err != nil {
+		return nil, err
 	}
 	if stored == nil || *stored != *next {
 		if err := s.SavePipeline(ctx, next); err != nil {
 			return nil, fmt.Errorf("store the spec: %w", err)
 		}
 	}
-	if len(parts) == 0 {
-		if parts, err = s.CreatePartitions(ctx, want); err != nil {
+	if len(missing) > 0 {
+		created, err := s.CreatePartitions(ctx, missing)
+		if err != nil {
 			return nil, fmt.Errorf("create partitions: %w", err)
 		}
+		parts = append(parts, created...)
 	}
 	return parts, p.plan.wire(parts)
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/rondo-flow/rondo/flow"
+	"github.com/rondo-flow/rondo/schema"
+	"github.com/rondo-flow/rondo/store"
 	"github.com/rondo-flow/rondo/store/storetest"
 )
 
@@ -94,4 +96,48 @@ func TestSetDynamicSpecWinsUntilTheFileChanges(t *testing.T) {
 	if got := period(); got != 30*time.Millisecond {
 		t.Errorf("period %s, want the changed file's", got)
 	}
+}
+
+// TestNewSourcePartitionsAreRead: what a source finds at a later start is read
+// too, while its consumers run; what it has not read to the end must not go away.
+func TestNewSourcePartitionsAreRead(t *testing.T) {
+	r := newRig(t, 300, 10)
+	all := r.rows
+	pauseAtOnce := func(s store.Store) {
+		p := r.pipeline()
+		r.onMessage = func(flow.Message) error { p.Pause(); return nil }
+		if _, err := p.Run(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		r.onMessage = nil
+	}
+	s := storetest.NewModel()
+	r.rows = all[:1]
+	pauseAtOnce(s)
+	r.rows = all
+	r.run(s)
+	r.check()
+
+	_, err := r.with(all[:1]).pipeline().Run(t.Context(), s)
+	if err != nil {
+		t.Errorf("a source partition that was read to the end may go: %v", err)
+	}
+	_, err = r.with(append(all, all[0])).pipeline().Run(t.Context(), s)
+	if err == nil || !strings.Contains(err.Error(), "reader finds [memory/2] to read, but computation counter is completed") {
+		t.Errorf("error %v for a new partition of a completed pipeline", err)
+	}
+
+	s = storetest.NewModel()
+	r.sink = &memorySink{}
+	r.with(all).gate = make(chan struct{}) // no partition is read to its end
+	pauseAtOnce(s)
+	_, err = r.with(all[:1]).pipeline().Run(t.Context(), s)
+	if err == nil || !strings.Contains(err.Error(), "no longer finds [memory/1], which it has not read to the end: put it back") {
+		t.Errorf("error %v for a partition that is gone", err)
+	}
+}
+
+func (r *rig) with(rows [][]schema.Row) *rig {
+	r.rows = rows
+	return r
 }

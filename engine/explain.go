@@ -82,15 +82,12 @@ func origin(stored, next *store.Pipeline) Origin {
 
 // count fills in the numbers of partitions.
 func (p *Pipeline) count(out *InForce, stored []store.Partition) (*InForce, error) {
-	want := p.plan.layout(p.opts.Cores)
-	if len(stored) > 0 {
-		if err := p.plan.known().compare(stored, want); err != nil {
-			return nil, err
-		}
-		want = stored
+	missing, err := p.plan.known().missing(stored, p.plan.layout(p.opts.Cores))
+	if err != nil {
+		return nil, err
 	}
 	out.Partitions = map[string]int{}
-	for _, part := range want {
+	for _, part := range append(slices.Clone(stored), missing...) {
 		out.Partitions[part.Computation]++
 	}
 	return out, nil

@@ -53,25 +53,67 @@ func (n *node) routing(p *plan) []store.Route {
 	return out
 }
 
-// compare refuses a layout that is not the stored one: partitions cannot be
-// changed while there is state to move.
-func (p *plan) compare(stored, want []store.Partition) error {
+// missing returns the partitions that the store does not have yet: all of them on
+// the first start, later those of new partitions of sources. A layout that needs
+// state to be moved is refused.
+func (p *plan) missing(stored, want []store.Partition) ([]store.Partition, error) {
+	if len(stored) == 0 {
+		return want, nil
+	}
+	var out []store.Partition
 	for _, n := range p.nodes {
 		have, wanted := of(stored, n.id), of(want, n.id)
-		if n.kind == store.RangePartition && n.dynamic.DesiredPartitionCount == nil && len(have) > 0 {
-			continue // the count follows the machine, and stays what it was at the first start
+		var err error
+		switch n.kind {
+		case store.RangePartition:
+			err = n.sameCount(have, wanted)
+		case store.SourcePartition:
+			var more []store.Partition
+			more, err = p.moreSources(n, have, wanted, stored)
+			out = append(out, more...)
 		}
-		if len(have) != len(wanted) && n.kind == store.RangePartition {
-			return fmt.Errorf("computation %s has %d partitions in the store and desired_partition_count = %d: the count of a pipeline with state cannot be changed; set it back to %d, or start with an empty data folder",
-				n.id, len(have), len(wanted), len(have))
-		}
-		same := slices.EqualFunc(have, wanted, func(a, b store.Partition) bool { return a.Name == b.Name && a.Kind == b.Kind })
-		if !same {
-			return fmt.Errorf("computation %s reads or writes something else than the store was made for (stored: %s; now: %s): start with an empty data folder",
-				n.id, names(have), names(wanted))
+		if err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return out, nil
+}
+
+// sameCount refuses another number of partitions. One that the spec leaves open
+// follows the machine and stays what it was at the first start.
+func (n *node) sameCount(have, wanted []store.Partition) error {
+	if n.dynamic.DesiredPartitionCount == nil || len(have) == len(wanted) {
+		return nil
+	}
+	return fmt.Errorf("computation %s has %d partitions in the store and desired_partition_count = %d: the count of a pipeline with state cannot be changed; set it back to %d, or start with an empty data folder",
+		n.id, len(have), len(wanted), len(have))
+}
+
+// moreSources returns what a source has to read that it had not before, such as
+// new files. What is gone must have been read to its end, and what is new must
+// find its consumers still running.
+func (p *plan) moreSources(n *node, have, wanted, stored []store.Partition) ([]store.Partition, error) {
+	if gone := without(have, wanted); slices.ContainsFunc(gone, func(part store.Partition) bool { return part.State != store.Completed }) {
+		return nil, fmt.Errorf("computation %s no longer finds %s, which it has not read to the end: put it back, or start with an empty data folder", n.id, names(gone))
+	}
+	more := without(wanted, have)
+	if len(more) == 0 {
+		return nil, nil
+	}
+	for _, c := range p.nodes {
+		reads := slices.ContainsFunc(c.inputs, func(in inputPlan) bool { return in.producer == n.id })
+		if reads && slices.ContainsFunc(of(stored, c.id), func(part store.Partition) bool { return part.State == store.Completed }) {
+			return nil, fmt.Errorf("computation %s finds %s to read, but computation %s is completed: start with an empty data folder", n.id, names(more), c.id)
+		}
+	}
+	return more, nil
+}
+
+// without returns the partitions whose names others do not have.
+func without(ps, others []store.Partition) []store.Partition {
+	return slices.DeleteFunc(slices.Clone(ps), func(p store.Partition) bool {
+		return slices.ContainsFunc(others, func(o store.Partition) bool { return o.Name == p.Name })
+	})
 }
 
 func of(ps []store.Partition, computation string) []store.Partition {
