@@ -30,7 +30,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"figures": checkFigures, "exits": exits, "interrupt": interrupt, "hold": hold, "edit": edit,
-			"setstored": setStored,
+			"setstored": setStored, "isempty": isEmpty,
 		},
 	})
 }
@@ -104,6 +104,15 @@ func edit(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("%s has %q %d times", args[0], args[1], n)
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Replace(text, args[1], args[2], 1)), 0o600))
+}
+
+// isEmpty DIR checks that a folder has nothing in it.
+func isEmpty(ts *testscript.TestScript, _ bool, args []string) {
+	entries, err := os.ReadDir(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if len(entries) > 0 {
+		ts.Fatalf("%s has %v", args[0], entries)
+	}
 }
 
 // setStored DIR OLD NEW changes the stored dynamic spec, as a running pipeline's

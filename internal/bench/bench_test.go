@@ -2,142 +2,86 @@ package bench
 
 import (
 	"context"
+	"errors"
+	"math"
 	"testing"
 	"time"
 
-	"github.com/rondo-flow/rondo/engine"
-	"github.com/rondo-flow/rondo/store"
-	"github.com/rondo-flow/rondo/store/pebblestore"
+	"go.uber.org/goleak"
 )
 
-const (
-	partitions = 16
-	keys       = 100_000
-	batch      = 1000
-)
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func open(b *testing.B) store.Store {
-	b.Helper()
-	s, err := pebblestore.Open(b.TempDir(), pebblestore.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			b.Error(err)
-		}
-	})
-	return s
-}
-
-func pipeline(b *testing.B, s Setup) *engine.Pipeline {
-	b.Helper()
-	p, err := s.Pipeline(b.Context())
-	if err != nil {
-		b.Fatal(err)
-	}
-	return p
-}
-
-func floor(b *testing.B) *Floor {
-	b.Helper()
-	f, err := NewFloor(b.Context(), open(b), partitions, batch, keys)
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := f.Fill(b.Context()); err != nil {
-		b.Fatal(err)
-	}
-	return f
-}
-
-// report gives rates of the pipeline and its floor, and their ratio.
-func report(b *testing.B, what string, rate, floor float64) {
-	b.ReportMetric(rate, what+"/s")
-	b.ReportMetric(floor, "floor/s")
-	b.ReportMetric(rate/floor, "of-floor")
-}
-
-// BenchmarkMessages counts messages by key, over two hops: source to inbox, inbox
-// to state. One iteration is 200 000 messages.
-func BenchmarkMessages(b *testing.B) {
-	const n = 200_000
-	var spent, bare time.Duration
+// measure gives rates of the pipeline and its floor, and their ratio.
+func measure(b *testing.B, what string, run func(context.Context, Config) (*Result, error), count int) {
+	var all Result
 	for b.Loop() {
-		p := pipeline(b, Setup{Counters: partitions, Sources: 4, Keys: keys, Messages: n})
-		sum, err := p.Run(b.Context(), open(b))
+		r, err := run(b.Context(), Config{Partitions: 16, Keys: 100_000, Count: count, Dir: b.TempDir()})
 		if err != nil {
 			b.Fatal(err)
 		}
-		if sum.Messages != n {
-			b.Fatalf("%d messages, want %d", sum.Messages, n)
-		}
-		spent += sum.Elapsed
-		d, err := floor(b).Messages(b.Context(), n)
-		if err != nil {
-			b.Fatal(err)
-		}
-		bare += d
+		all.Add(r)
 	}
-	total := float64(n * b.N)
-	report(b, "messages", total/spent.Seconds(), total/bare.Seconds())
+	b.ReportMetric(all.Rate(), what+"/s")
+	b.ReportMetric(all.FloorRate(), "floor/s")
+	b.ReportMetric(all.OfFloor(), "of-floor")
 }
 
-// BenchmarkVisits visits keys whose handler does nothing. One iteration is a
-// million visits.
-func BenchmarkVisits(b *testing.B) {
-	const n = 1_000_000
-	var spent, bare time.Duration
-	for b.Loop() {
-		spent += visits(b, n)
-		d, err := floor(b).Visits(b.Context(), n)
-		if err != nil {
-			b.Fatal(err)
-		}
-		bare += d
-	}
-	total := float64(n * b.N)
-	report(b, "visits", total/spent.Seconds(), total/bare.Seconds())
-}
+// BenchmarkMessages: one iteration is 200 000 messages.
+func BenchmarkMessages(b *testing.B) { measure(b, "messages", Messages, 200_000) }
 
-// visits runs a pipeline until its keys are there, and then measures how long n
-// visits take.
-func visits(b *testing.B, n uint64) time.Duration {
-	p := pipeline(b, Setup{Counters: partitions, Sources: 4, Keys: keys, Messages: keys, Period: "1ms", Endless: true})
-	ended := make(chan error, 1)
-	s := open(b)
-	go func() {
-		_, err := p.Run(context.WithoutCancel(b.Context()), s)
-		ended <- err
-	}()
-	until := func(reached func(engine.Status) bool) (uint64, time.Time) {
-		for {
-			select {
-			case err := <-ended:
-				b.Fatal("the pipeline ended early: ", err)
-			case now := <-time.After(5 * time.Millisecond):
-				if s := p.Status(); reached(s) {
-					return s.Visits, now
-				}
+// BenchmarkVisits: one iteration is a million visits.
+func BenchmarkVisits(b *testing.B) { measure(b, "visits", Visits, 1_000_000) }
+
+// TestSmallRunsMeasureWhatTheySay, whatever the numbers do not divide by.
+func TestSmallRunsMeasureWhatTheySay(t *testing.T) {
+	for what, run := range map[string]func(context.Context, Config) (*Result, error){"messages": Messages, "visits": Visits} {
+		t.Run(what, func(t *testing.T) {
+			stages := map[string]float64{}
+			r, err := run(t.Context(), Config{
+				Partitions: 3, Keys: 71, Count: 2003, Dir: t.TempDir(),
+				Progress: func(stage string, done float64) { stages[stage] = done },
+			})
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
+			if r.Count != 2003 || r.Pipeline <= 0 || r.Floor <= 0 {
+				t.Errorf("got %+v", r)
+			}
+			if stages["floor"] != 1 {
+				t.Errorf("the floor was told to be done to %v", stages["floor"])
+			}
+		})
 	}
-	before, began := until(consumed)
-	after, end := until(func(s engine.Status) bool { return s.Visits >= before+n })
-	p.Pause()
-	if err := <-ended; err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(float64(end.Sub(began)) * float64(n) / float64(after-before))
 }
 
-// consumed tells that the counters have taken every message.
-func consumed(s engine.Status) bool {
-	var taken uint64
-	for _, p := range s.Partitions {
-		if p.Kind == store.RangePartition {
-			taken += p.Totals.Messages
+func TestACancelledMeasurementStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := Visits(ctx, Config{Partitions: 2, Keys: 10, Count: math.MaxInt, Dir: t.TempDir(), Progress: func(stage string, _ float64) {
+		if stage == "pipeline" {
+			cancel()
+		}
+	}})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
+func TestResultsAddUp(t *testing.T) {
+	r := Result{Count: 100, Pipeline: 2 * time.Second, Floor: time.Second}
+	r.Add(&Result{Count: 300, Pipeline: 2 * time.Second, Floor: 2 * time.Second})
+	if r.Rate() != 100 || r.FloorRate() != 400.0/3 || r.OfFloor() != 0.75 {
+		t.Errorf("rate %v, floor %v, of it %v", r.Rate(), r.FloorRate(), r.OfFloor())
+	}
+}
+
+func TestNumbersThatMakeNoSenseAreRefused(t *testing.T) {
+	for _, c := range []Config{{0, 10, 10, "", nil}, {20_000, 30_000, 10, "", nil}, {3, 2, 10, "", nil}, {3, 10, 0, "", nil}} {
+		if c.Check() == nil {
+			t.Errorf("%+v is taken", c)
 		}
 	}
-	return taken == keys
+	if c := (Config{Partitions: 3, Keys: 3, Count: 1}); c.Check() != nil {
+		t.Errorf("%+v: %v", c, c.Check())
+	}
 }

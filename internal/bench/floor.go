@@ -19,6 +19,9 @@ type Floor struct {
 	Partitions []store.Partition
 	Batch      int // messages or visits in an epoch
 	Keys       int // in all
+	// Progress is told now and then which part is done, 0 to 1, by one goroutine.
+	// It may be nil.
+	Progress func(done float64)
 }
 
 // NewFloor makes partitions in an empty store.
@@ -51,73 +54,80 @@ func (f *Floor) key(p, i int) string {
 // Messages moves n messages: a row is written for a partition and read there,
 // the states of its keys are read and written, the row is removed.
 func (f *Floor) Messages(ctx context.Context, n int) (time.Duration, error) {
-	return f.each(func(p int) error {
+	payload := make([]byte, 32*f.Batch)
+	return f.each(n, func(p, done, size int) error {
 		part := &f.Partitions[p]
-		share := f.Keys / len(f.Partitions)
-		value := binary.AppendUvarint(nil, 1<<20)
-		payload := make([]byte, 32*f.Batch)
-		for epoch := range n / f.Batch / len(f.Partitions) {
-			row := store.InboxRow{
-				InboxKey: store.InboxKey{Target: part.ID, Layout: 1, Producer: part.ID, Generation: part.Generation, Number: uint64(epoch + 1)},
-				Count:    f.Batch, Payload: payload,
-			}
-			if epoch > 0 {
-				row.Previous = uint64(epoch)
-			}
-			if err := f.commit(ctx, part, &store.Commit{Produced: []store.InboxRow{row}}); err != nil {
-				return err
-			}
-			keys := make([]string, f.Batch)
-			states := make([]store.StateWrite, f.Batch)
-			for i := range keys {
-				keys[i] = f.key(p, (epoch*f.Batch+i)%share)
-				states[i] = store.StateWrite{Key: keys[i], Name: "/count", Value: value}
-			}
-			if _, err := f.Store.GetStates(ctx, "floor", keys); err != nil {
-				return err
-			}
-			take := store.InboxTake{Key: row.InboxKey, To: f.Batch, Remove: true}
-			if err := f.commit(ctx, part, &store.Commit{States: states, Taken: []store.InboxTake{take}}); err != nil {
-				return err
-			}
+		number := uint64(done/f.Batch) + 1
+		row := store.InboxRow{
+			InboxKey: store.InboxKey{Target: part.ID, Layout: 1, Producer: part.ID, Generation: part.Generation, Number: number},
+			Previous: number - 1, Count: size, Payload: payload[:32*size],
 		}
-		return nil
+		if err := f.commit(ctx, part, &store.Commit{Produced: []store.InboxRow{row}}); err != nil {
+			return err
+		}
+		keys, states := f.counted(p, done, size)
+		if _, err := f.Store.GetStates(ctx, "floor", keys); err != nil {
+			return err
+		}
+		take := store.InboxTake{Key: row.InboxKey, To: size, Remove: true}
+		return f.commit(ctx, part, &store.Commit{States: states, Taken: []store.InboxTake{take}})
 	})
+}
+
+// counted are the next keys of a partition with their new states.
+func (f *Floor) counted(p, done, size int) ([]string, []store.StateWrite) {
+	value := binary.AppendUvarint(nil, 1<<20)
+	keys, states := make([]string, size), make([]store.StateWrite, size)
+	for i := range keys {
+		keys[i] = f.key(p, (done+i)%f.share(f.Keys, p))
+		states[i] = store.StateWrite{Key: keys[i], Name: "/count", Value: value}
+	}
+	return keys, states
+}
+
+// share is what partition p has of n.
+func (f *Floor) share(n, p int) int {
+	share := n / len(f.Partitions)
+	if p < n%len(f.Partitions) {
+		share++
+	}
+	return share
 }
 
 // Fill gives every key a state.
 func (f *Floor) Fill(ctx context.Context) error {
-	_, err := f.each(func(p int) error {
-		var states []store.StateWrite
-		for i := range f.Keys / len(f.Partitions) {
-			states = append(states, store.StateWrite{Key: f.key(p, i), Name: "/count", Value: []byte{1}})
-		}
+	_, err := f.each(f.Keys, func(p, done, size int) error {
+		_, states := f.counted(p, done, size)
 		return f.commit(ctx, &f.Partitions[p], &store.Commit{States: states})
 	})
 	return err
 }
 
-// Visits lists n keys slice by slice and commits the coverage of each.
+// Visits lists n keys slice by slice and commits the coverage of each slice.
 func (f *Floor) Visits(ctx context.Context, n int) (time.Duration, error) {
-	return f.each(func(p int) error {
-		part := &f.Partitions[p]
-		share := f.Keys / len(f.Partitions)
-		batch := min(f.Batch, share)
-		for done := 0; done < n/len(f.Partitions); done += batch {
-			from := done % share
-			a, err := f.Store.ListStates(ctx, store.ListRequest{
-				Computation: "floor", Lower: f.key(p, from), Upper: f.key(p, from+batch),
-			})
-			if err != nil {
+	return f.each(n, func(p, done, size int) error {
+		for end := done + size; done < end; {
+			from := done % f.share(f.Keys, p)
+			to := min(from+end-done, f.share(f.Keys, p))
+			if err := f.visit(ctx, p, from, to); err != nil {
 				return err
 			}
-			row := store.VisitorRow{Stream: "sweep", Slot: 0, Value: []byte(a.Keys[len(a.Keys)-1].Key)}
-			if err := f.commit(ctx, part, &store.Commit{Visitors: []store.VisitorRow{row}}); err != nil {
-				return err
-			}
+			done += to - from
 		}
 		return nil
 	})
+}
+
+func (f *Floor) visit(ctx context.Context, p, from, to int) error {
+	a, err := f.Store.ListStates(ctx, store.ListRequest{Computation: "floor", Lower: f.key(p, from), Upper: f.key(p, to)})
+	if err != nil {
+		return err
+	}
+	if len(a.Keys) != to-from {
+		return fmt.Errorf("%d keys are listed, want %d", len(a.Keys), to-from)
+	}
+	row := store.VisitorRow{Stream: "sweep", Slot: 0, Value: []byte(a.Keys[len(a.Keys)-1].Key)}
+	return f.commit(ctx, &f.Partitions[p], &store.Commit{Visitors: []store.VisitorRow{row}})
 }
 
 func (f *Floor) commit(ctx context.Context, p *store.Partition, c *store.Commit) error {
@@ -125,13 +135,23 @@ func (f *Floor) commit(ctx context.Context, p *store.Partition, c *store.Commit)
 	return f.Store.Commit(ctx, c)
 }
 
-// each runs a loop for every partition, side by side.
-func (f *Floor) each(loop func(p int) error) (time.Duration, error) {
+// each does n things, an epoch after the other in each partition and the
+// partitions side by side. epoch gets how many the partition has done, and the
+// next number of them.
+func (f *Floor) each(n int, epoch func(p, done, size int) error) (time.Duration, error) {
 	began := time.Now()
 	errs := make([]error, len(f.Partitions))
 	var wg sync.WaitGroup
 	for p := range f.Partitions {
-		wg.Go(func() { errs[p] = loop(p) })
+		wg.Go(func() {
+			share := f.share(n, p)
+			for done := 0; done < share && errs[p] == nil; done += f.Batch {
+				errs[p] = epoch(p, done, min(f.Batch, share-done))
+				if p == 0 && f.Progress != nil {
+					f.Progress(float64(min(done+f.Batch, share)) / float64(share))
+				}
+			}
+		})
 	}
 	wg.Wait()
 	return time.Since(began), errors.Join(errs...)

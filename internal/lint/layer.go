@@ -36,7 +36,7 @@ var layers = []layer{
 	{"function", []string{"flow", "schema", "yson"}},
 	{"engine", []string{"partition", "visit", "store", "connector", "schema", "flow", "spec", "yson"}},
 	{"flowtest", []string{"flow", "schema", "yson"}},
-	{"cmd/...", []string{"engine", "spec", "store", "store/pebblestore", "connector", "connector/...", "function", "flow", "schema", "yson", "cmd/..."}},
+	{"cmd/...", []string{"engine", "spec", "store", "store/pebblestore", "connector", "connector/...", "function", "flow", "schema", "yson", "internal/bench", "cmd/..."}},
 	{"examples/...", []string{"engine", "spec", "store", "store/pebblestore", "connector", "connector/...", "function", "flow", "schema", "yson"}},
 	{invariantsPkg, nil},
 	{"internal/crash", []string{"engine", "spec", "store", "store/pebblestore", "connector", "connector/...", "function", "flow", "schema", "yson", "internal/figures"}},
