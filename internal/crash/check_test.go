@@ -68,7 +68,7 @@ func records(t *testing.T, dataDir, sink string) []record {
 
 // checkHistory follows each route through its lives. A life begins with the
 // first visit after an eviction and has one visit in each pass, since a key that
-// is there for a whole pass is visited in it (KV-10); its flights never
+// is there for a whole pass is visited in it (KV-31); its flights never
 // become fewer, and it ends with an eviction or the final pass. In each file a
 // route's records are in the order of passes.
 func checkHistory(files ...[]record) error {

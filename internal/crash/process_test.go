@@ -27,7 +27,7 @@ type process struct {
 }
 
 // longest is after how long a life is a hang. It is no measure of speed.
-const longest = time.Minute
+const longest = 2 * time.Minute
 
 // start starts a command. The context ends whatever a failed test leaves.
 func start(t *testing.T, name string, env []string, args ...string) *process {

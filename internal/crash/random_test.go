@@ -53,7 +53,14 @@ func (l life) part(n int) life { return life{l.lines / n, l.took / time.Duration
 // false if the job was through before.
 func (j *job) killAtRandom(o orders, about life) bool {
 	j.t.Helper()
-	if j.command != "" || j.rng.IntN(4) == 0 {
+	if j.command != "" {
+		killed := j.start(o).killAfter(j.random(2 * about.took))
+		if j.rng.IntN(2) == 0 {
+			j.audit() // the command does not
+		}
+		return killed
+	}
+	if j.rng.IntN(4) == 0 {
 		return j.start(o).killAfter(j.random(2 * about.took))
 	}
 	n := 1 + j.rng.IntN(2*about.lines)
