@@ -14,6 +14,10 @@ type function struct {
 	compile  func(c *exprCompiler, n *syntaxNode, args []operand) (operand, error)
 }
 
+// Functions returns the names of the functions that expressions may call, in
+// alphabetical order.
+func Functions() []string { return functionNames(functions()) }
+
 // functions lists the built-in functions in alphabetical order.
 func functions() []function {
 	return []function{

@@ -9,6 +9,8 @@ import (
 )
 
 // Computation is one node of the graph.
+//
+// After [Parse] its lists are sorted, and what is implied is filled in.
 type Computation struct {
 	ID    string
 	Class Class
@@ -25,8 +27,8 @@ type Computation struct {
 	// the computation has inputs or visits (KV-4).
 	GroupBy *schema.Schema `yson:"group_by_schema"`
 
-	Inputs  []string `yson:"input_stream_ids,set"`  // streams it reads; sorted after Parse
-	Outputs []string `yson:"output_stream_ids,set"` // streams it writes; sorted after Parse
+	Inputs  []string `yson:"input_stream_ids,set"`  // streams it reads
+	Outputs []string `yson:"output_stream_ids,set"` // streams it writes
 
 	// Dependencies maps each output and timer stream, and each visit stream that
 	// has an entry, to its parents: those listed, else all inputs, sources and,
@@ -61,7 +63,7 @@ func (c *Computation) SetDefaults() {
 // ClassParameters are the parameters of the classes themselves. They are
 // accepted in the computation and in its parameters.
 type ClassParameters struct {
-	// ProcessingMode at_least_once_consistent gets exactly_once too.
+	// ProcessingMode is exactly_once in fact: the weaker word gets it too.
 	ProcessingMode string `yson:"processing_mode" enum:"exactly_once at_least_once_consistent"`
 
 	// AllowBatching lets outputs of swift_map have several parents.
@@ -78,7 +80,8 @@ type RequiredResource struct {
 // SetDefaults implements [yson.Defaulter].
 func (r *RequiredResource) SetDefaults() { r.Worker, r.Controller = true, true }
 
-// VisitStream is a key-visitor stream (key-visitor rules, section 1).
+// VisitStream is a key-visitor stream: a walk over all keys of the computation's
+// state, which gives each of them a visit.
 type VisitStream struct {
 	ID string
 
@@ -114,7 +117,7 @@ type Source struct {
 type Sink struct {
 	ID         string
 	ClassName  string     `yson:"sink_class_name,required"` // the connector
-	Inputs     []string   `yson:"input_stream_ids,set"`     // outputs of the computation that it writes, at least one; sorted after Parse
+	Inputs     []string   `yson:"input_stream_ids,set"`     // outputs of the computation that it writes, at least one
 	Parameters *yson.Node `yson:"parameters"`               // of the connector
 }
 

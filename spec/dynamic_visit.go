@@ -7,7 +7,7 @@ import (
 )
 
 // DynamicVisitStream holds the parameters of a visit stream that may change
-// while it runs (key-visitor rules, section 1).
+// while it runs (KV-50).
 type DynamicVisitStream struct {
 	Period          time.Duration `yson:"period" range:">0,<=36500d"`             // target length of one pass
 	FinalPassPeriod time.Duration `yson:"final_pass_period" range:">=0,<=36500d"` // pace once the upstreams completed (KV-34); 0 = as fast as it may

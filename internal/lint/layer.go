@@ -42,6 +42,7 @@ var layers = []layer{
 	{"internal/crash", []string{"engine", "spec", "store", "store/pebblestore", "connector", "connector/...", "function", "flow", "schema", "yson", "internal/figures"}},
 	{"internal/figures", nil},
 	{"internal/lint", nil},
+	{"internal/specdoc", []string{"spec", "schema", "yson"}},
 	{"internal/bench", []string{"..."}},
 }
 
