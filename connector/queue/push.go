@@ -27,7 +27,7 @@ type PushOptions struct {
 	By []string
 	// MaxRowBytes bounds a line, 64 MiB.
 	MaxRowBytes int
-	// Now is the clock that rows get their times from, time.Now.
+	// Now is the clock that rows get their times from. It has to be given.
 	Now func() time.Time
 }
 
@@ -55,7 +55,7 @@ func Push(ctx context.Context, s store.Queues, lines io.Reader, o PushOptions) (
 		o.MaxRowBytes = 64 << 20
 	}
 	if o.Now == nil {
-		o.Now = time.Now
+		return Pushed{}, errors.New("a push needs a clock")
 	}
 	if err := store.ValidateQueue(o.Queue, cmp.Or(o.Partitions, 1)); err != nil {
 		return Pushed{}, err

@@ -47,7 +47,7 @@ func contents(t testing.TB, s store.Queues) (out []string) {
 func TestPushedLinesAreDealtOut(t *testing.T) {
 	s := storetest.NewModel()
 	text := "{\"a\":1}\n\n  {\"a\" : 2}\t\r\n   \n{\"a\":3,\"b\":[\"\\n\"]}\n{}"
-	got, err := Push(t.Context(), s, strings.NewReader(text), PushOptions{Queue: "q", Partitions: 3, Now: tick})
+	got, err := Push(t.Context(), s, strings.NewReader(text), PushOptions{Now: tick, Queue: "q", Partitions: 3})
 	if want := (Pushed{Rows: 4, Bytes: 36, Lines: 6}); err != nil || got != want {
 		t.Fatalf("pushed %+v, want %+v (%v)", got, want, err)
 	}
@@ -61,7 +61,7 @@ func TestPushedLinesAreDealtOut(t *testing.T) {
 	}
 	// The next ones go where the fewest are.
 	for i := range 4 {
-		if _, err := Push(t.Context(), s, strings.NewReader(fmt.Sprint("{\"n\":", i, "}")), PushOptions{Queue: "q"}); err != nil {
+		if _, err := Push(t.Context(), s, strings.NewReader(fmt.Sprint("{\"n\":", i, "}")), PushOptions{Now: tick, Queue: "q"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -87,7 +87,7 @@ func TestAFaultyLineStopsAPushAndKeepsTheLinesBefore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := storetest.NewModel()
 			text := "{\"key\":1}\n\n{}\n" + tc.line + "\n{}\n"
-			got, err := Push(t.Context(), s, strings.NewReader(text), PushOptions{Queue: "q", By: []string{"key"}, MaxRowBytes: 100})
+			got, err := Push(t.Context(), s, strings.NewReader(text), PushOptions{Now: tick, Queue: "q", By: []string{"key"}, MaxRowBytes: 100})
 			if err == nil || !strings.HasPrefix(err.Error(), tc.want) || !strings.HasSuffix(err.Error(), "the lines before it are in the queue: 2 rows") {
 				t.Errorf("got %v, want %q", err, tc.want)
 			}
@@ -105,7 +105,7 @@ func TestAReaderThatFailsKeepsTheLinesBefore(t *testing.T) {
 	s := storetest.NewModel()
 	broken := errors.New("pipe broken")
 	text := io.MultiReader(strings.NewReader("{}\n{}\n{"), iotest.ErrReader(broken))
-	got, err := Push(t.Context(), s, text, PushOptions{Queue: "q"})
+	got, err := Push(t.Context(), s, text, PushOptions{Now: tick, Queue: "q"})
 	if !errors.Is(err, broken) || got.Rows != 2 || contents(t, s)[0] != "{} {}" {
 		t.Errorf("pushed %+v, %v", got, err)
 	}
@@ -117,12 +117,13 @@ func TestPushOptionsThatCannotBeAreRefused(t *testing.T) {
 		options PushOptions
 		want    string
 	}{
-		{PushOptions{}, "queue name"},
-		{PushOptions{Queue: "r", Partitions: -1}, "-1 partitions"},
-		{PushOptions{Queue: "r", Partitions: 5000}, "5000 partitions"},
-		{PushOptions{Queue: "q", Partitions: 3}, "queue q has 2 partitions and is to have 3"},
-		{PushOptions{Queue: "r", By: []string{"a", "a"}}, "the fields to choose the partition by"},
-		{PushOptions{Queue: "r", By: []string{""}}, "the fields to choose the partition by"},
+		{PushOptions{Now: tick}, "queue name"},
+		{PushOptions{Queue: "q"}, "a push needs a clock"},
+		{PushOptions{Now: tick, Queue: "r", Partitions: -1}, "-1 partitions"},
+		{PushOptions{Now: tick, Queue: "r", Partitions: 5000}, "5000 partitions"},
+		{PushOptions{Now: tick, Queue: "q", Partitions: 3}, "queue q has 2 partitions and is to have 3"},
+		{PushOptions{Now: tick, Queue: "r", By: []string{"a", "a"}}, "the fields to choose the partition by"},
+		{PushOptions{Now: tick, Queue: "r", By: []string{""}}, "the fields to choose the partition by"},
 	} {
 		_, err := Push(t.Context(), s, strings.NewReader("{}\n"), tc.options)
 		_, made, _ := find(t.Context(), s, "r")
@@ -144,7 +145,7 @@ func TestLinesAreAppendedAsTheyCome(t *testing.T) {
 	in, out := io.Pipe()
 	done := make(chan error)
 	go func() {
-		_, err := Push(t.Context(), s, in, PushOptions{Queue: "q"})
+		_, err := Push(t.Context(), s, in, PushOptions{Now: tick, Queue: "q"})
 		done <- err
 	}()
 	for _, part := range []string{"{}\n", "{}\n{}\n", "{}\n{", "}\n"} {
@@ -164,7 +165,7 @@ func TestALongTextIsPushedInParts(t *testing.T) {
 	var sizes []int
 	s := &countingStore{Store: newQueue(t, 1), sizes: &sizes}
 	text := strings.Repeat("{}\n", 2500) + `{"long":"` + strings.Repeat("x", 3<<20) + "\"}\n{}"
-	got, err := Push(t.Context(), s, strings.NewReader(text), PushOptions{Queue: "q"})
+	got, err := Push(t.Context(), s, strings.NewReader(text), PushOptions{Now: tick, Queue: "q"})
 	if err != nil || got.Rows != 2502 || !slices.Equal(sizes, []int{1000, 1000, 500, 1, 1}) {
 		t.Errorf("pushed %+v in parts of %v rows, %v", got, sizes, err)
 	}
@@ -189,7 +190,7 @@ func TestALostOutcomeIsTold(t *testing.T) {
 		}
 		return storetest.Fault{}
 	})
-	got, err := Push(t.Context(), s, strings.NewReader(strings.Repeat("{}\n", 1300)), PushOptions{Queue: "q"})
+	got, err := Push(t.Context(), s, strings.NewReader(strings.Repeat("{}\n", 1300)), PushOptions{Now: tick, Queue: "q"})
 	if !errors.Is(err, store.ErrUnknownOutcome) || got.Rows != 1000 || got.Unknown != 300 || !strings.Contains(err.Error(), "after 1000 rows") {
 		t.Errorf("pushed %+v, %v", got, err)
 	}
@@ -237,7 +238,7 @@ func TestPushAndSinkChooseTheSamePartition(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		if _, err := Push(t.Context(), s, strings.NewReader(string(appended[0].Value)), PushOptions{Queue: "q", By: by}); err != nil {
+		if _, err := Push(t.Context(), s, strings.NewReader(string(appended[0].Value)), PushOptions{Now: tick, Queue: "q", By: by}); err != nil {
 			rt.Fatal(err)
 		}
 		if got := contents(t, s)[appended[0].Partition]; got != string(appended[0].Value) {
@@ -264,7 +265,7 @@ func TestAnyTextIsCutIntoItsLines(t *testing.T) {
 		how := rapid.SampledFrom([]string{"bytes", "halves", "with errors", "whole"}).Draw(rt, "reader")
 		whole := text.String()[:max(0, text.Len()-rapid.IntRange(0, 1).Draw(rt, "end"))]
 		s := storetest.NewModel()
-		got, err := Push(t.Context(), s, readers[how](strings.NewReader(whole)), PushOptions{Queue: "q"})
+		got, err := Push(t.Context(), s, readers[how](strings.NewReader(whole)), PushOptions{Now: tick, Queue: "q"})
 		if in := contents(t, s)[0]; err != nil || got.Rows != len(want) || in != strings.Join(want, " ") {
 			rt.Fatalf("pushed %+v: %q, want %q (%v)", got, in, want, err)
 		}
