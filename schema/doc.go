@@ -6,7 +6,8 @@
 // A [Value] has a physical [Kind]; a [Column] has a logical [Type] which
 // narrows it (an int8 column holds int64 values from -128 to 127, a timestamp
 // column holds uint64 microseconds). [Schema.Check] is the only place where
-// the two are compared; codecs know kinds alone.
+// the two are compared; codecs know kinds alone. Null is a value, which columns
+// that are not required may have, and no type.
 //
 // # Key codec
 //

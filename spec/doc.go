@@ -5,7 +5,8 @@
 // with its path and place.
 //
 // The struct tags in this package are the reference of field names, ranges and
-// words; the SetDefaults methods hold the defaults.
+// words, the comments say what fields mean, and the SetDefaults methods hold the
+// defaults: docs/spec.md is written from all three.
 //
 // Decisions where the rules leave a choice:
 //
@@ -18,4 +19,6 @@
 //     beside it, in one of them.
 //   - What is read and checked but cannot run yet is refused in one place,
 //     unavailable.go, so that nothing is accepted silently.
+//   - Types of columns come from type or type_v3; where both are given they
+//     agree, and a structured type_v3 is read as the type beside it.
 package spec
