@@ -249,7 +249,7 @@ func (m *Machine) processed(now visit.Instant, p Processed) {
 	o.totals.Epochs++
 	o.totals.Messages += uint64(p.Messages + p.SourceRows)
 	for i, outcome := range p.Visits {
-		m.visitors[i].machine.AcceptVisits(outcome)
+		m.visitors[i].machine.AcceptVisits(now, outcome)
 		o.totals.Visits += uint64(outcome.Delivered)
 	}
 	o.totals.Counts = addCounts(o.totals.Counts, p.Counts)

@@ -45,7 +45,7 @@ func benchVisits(b *testing.B, sources, perList int) {
 		v.Listed(now, l.Token, answers)
 		v.EpochOpened(now)
 		visits = v.NextVisits(now, visits[:0], perList)
-		v.AcceptVisits(Outcome{Delivered: len(visits)})
+		v.AcceptVisits(now, Outcome{Delivered: len(visits)})
 		_ = v.Delta()
 		v.EpochCommitted(now)
 		n += len(visits)

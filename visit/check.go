@@ -64,7 +64,7 @@ func (v *Visitor) checkBuffered(i int) {
 
 // isPending says whether the whole slice of a flight is pending.
 func (v *Visitor) isPending(f *flight) bool {
-	for _, p := range v.cover.buckets[f.bucket].parts {
+	for _, p := range v.cover.buckets[f.list.Bucket].parts {
 		if p.state != pending && !p.Intersect(f.list.Range).Empty() {
 			return false
 		}

@@ -62,13 +62,14 @@ func (v *Visitor) NextVisits(now Instant, dst []Visit, n int) []Visit {
 
 // AcceptVisits says that the first visits NextVisits offered were handled in the
 // open epoch, in any of the three ways.
-func (v *Visitor) AcceptVisits(o Outcome) {
+func (v *Visitor) AcceptVisits(now Instant, o Outcome) {
 	if !v.epoch.open {
 		panic("visit: accept visits without an open epoch")
 	}
 	if min(o.Delivered, o.Failed, o.Gone) < 0 || o.total() > v.buffer.visits {
 		panic(fmt.Sprintf("visit: accept %+v of %d buffered visits", o, v.buffer.visits))
 	}
+	v.advance(now)
 	for n := o.total(); n > 0; {
 		v.epoch.take(v.buffer.head())
 		count, bucket, done := v.buffer.take(n)

@@ -19,7 +19,7 @@
 //	    v.EpochOpened(now)
 //	    visits = v.NextVisits(now, visits[:0], n)  // peek
 //	    v.Touch(key)                               // for every key the epoch writes
-//	    v.AcceptVisits(outcome)
+//	    v.AcceptVisits(now, outcome)
 //	    d := v.Delta()                             // goes into the epoch's transaction
 //	    v.EpochCommitted(now)                      // once that is durable
 //

@@ -33,7 +33,7 @@ func Example() {
 		for _, visit := range visits {
 			fmt.Println("visit", visit.Key, "final:", visit.Final)
 		}
-		v.AcceptVisits(visit.Outcome{Delivered: len(visits)})
+		v.AcceptVisits(now, visit.Outcome{Delivered: len(visits)})
 		_ = v.Delta() // what the epoch's transaction must write
 		v.EpochCommitted(now)
 	}

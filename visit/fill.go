@@ -36,13 +36,19 @@ const maxTouched = 4096
 // never two at once.
 type flight struct {
 	list     List
-	bucket   int
 	begun    time.Duration
 	price    time.Duration // of the whole slice, for the refund
 	again    bool          // the next list may follow at once, see offer
 	discard  bool
 	touched  []Key
 	overflow bool // more keys were touched than are remembered
+}
+
+// reprice keeps the price worth as many units under another period.
+func (f *flight) reprice(from, to time.Duration) {
+	if f != nil {
+		f.price = time.Duration(floorOf(uint64(to), uint64(f.price), uint64(from)))
+	}
 }
 
 // touch remembers that key was written after the list began.
@@ -121,6 +127,7 @@ func (v *Visitor) list(o offer) List {
 	return List{
 		Token:    Token{Generation: v.cfg.Generation, Seq: v.fill.seq + 1},
 		Range:    o.slice,
+		Bucket:   o.bucket,
 		MaxRows:  v.params.MaxScanRows,
 		MaxBytes: v.params.BufferByteLimit - v.buffer.bytes,
 	}
@@ -138,11 +145,10 @@ func (v *Visitor) AcceptList(now Instant, l List) {
 	}
 	v.fill.seq++
 	v.fill.flight = &flight{
-		list:   l,
-		bucket: o.bucket,
-		begun:  now.Mono,
-		price:  v.pacer.charge(min(o.units, o.slice.Span())),
-		again:  o.again,
+		list:  l,
+		begun: now.Mono,
+		price: v.pacer.charge(min(o.units, o.slice.Span())),
+		again: o.again,
 	}
 }
 

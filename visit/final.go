@@ -71,6 +71,7 @@ func (v *Visitor) retune(now Instant) {
 	}
 	if period != p.period {
 		v.sched.rebase(now, v.cover.scanned(), p.period, period)
+		v.fill.flight.reprice(p.period, period)
 	}
 	p.retune(period, tick, unlimited)
 	v.fill.nextAt = now.Mono

@@ -53,13 +53,14 @@ const (
 	opParams
 	opDrain
 	opRepartition
+	opRun
 	opKinds
 )
 
 var opNames = [opKinds]string{"tick", "step wall", "list", "read", "answer", "cut short", "fail", "open", "write",
-	"take", "commit", "crash", "lost outcome", "signal", "params", "drain", "repartition"}
+	"take", "commit", "crash", "lost outcome", "signal", "params", "drain", "repartition", "run-now"}
 
-var opWeights = [opKinds]int{14, 1, 18, 8, 16, 4, 1, 10, 16, 14, 12, 2, 1, 3, 2, 1, 1}
+var opWeights = [opKinds]int{14, 1, 18, 8, 16, 4, 1, 10, 16, 14, 12, 2, 1, 2, 2, 1, 1, 1}
 
 // history draws the steps of a seed.
 func history(seed uint64) []op {
@@ -99,7 +100,7 @@ func TestHistories(t *testing.T) {
 		sum.add(counts)
 	}
 	t.Logf("%d histories: %+v", *flagSeeds, sum)
-	if *flagSeeds >= 1000 && slices.Contains([]int{sum.Passes, sum.Visits, sum.Late, sum.Crashes, sum.Finals, sum.Stale, sum.Stalls, sum.Repartitions}, 0) {
+	if *flagSeeds >= 1000 && slices.Contains([]int{sum.Passes, sum.Visits, sum.Late, sum.Crashes, sum.Finals, sum.Stale, sum.Stalls, sum.Repartitions, sum.Runs, sum.Paced}, 0) {
 		t.Errorf("the histories never reach something they are meant to test: %+v", sum)
 	}
 }
@@ -129,7 +130,7 @@ func printOps(ops []op) string {
 
 // tally counts what histories reached.
 type tally struct {
-	Passes, Visits, Stale, Late, Crashes, Finals, Stalls, Repartitions int
+	Passes, Visits, Stale, Late, Crashes, Finals, Stalls, Repartitions, Runs, Paced int
 }
 
 func (t *tally) add(o tally) {
@@ -141,6 +142,8 @@ func (t *tally) add(o tally) {
 	t.Finals += o.Finals
 	t.Stalls += o.Stalls
 	t.Repartitions += o.Repartitions
+	t.Runs += o.Runs
+	t.Paced += o.Paced
 }
 
 // runHistory plays a history and then lets everything end. A panic of the

@@ -11,8 +11,10 @@ type Token struct {
 type List struct {
 	// Token comes back with the answers.
 	Token Token
-	// Range is the slice to read.
-	Range Range
+	// Range is the slice to read, a part of the bucket with number Bucket: a
+	// source that reads forward keeps one position for each bucket (KV-51).
+	Range  Range
+	Bucket int
 	// MaxRows caps the matching rows a source returns.
 	MaxRows int
 	// MaxBytes caps the bytes a source returns; it stops before the key that

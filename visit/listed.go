@@ -20,7 +20,8 @@ func (v *Visitor) Listed(now Instant, t Token, answers []Answer) {
 	}
 	c, err := cutAnswers(f.list, answers)
 	if err != nil {
-		v.failed(now, f, err)
+		v.pacer.refund(f.price, 1, 1)
+		v.failed(now, err)
 		return
 	}
 	v.pacer.refund(f.price, c.tail.Span(), f.list.Range.Span())
@@ -37,7 +38,8 @@ func (v *Visitor) Listed(now Instant, t Token, answers []Answer) {
 // next tick (KV-19). A token that is not the outstanding one changes nothing.
 func (v *Visitor) ListFailed(now Instant, t Token, err error) {
 	if f, ok := v.landed(now, t); ok {
-		v.failed(now, f, err)
+		v.pacer.refund(f.price, 1, 1)
+		v.failed(now, err)
 	}
 }
 
@@ -54,37 +56,35 @@ func (v *Visitor) landed(now Instant, t Token) (*flight, bool) {
 	return f, !f.discard
 }
 
-// failed leaves the slice pending, with its units given back.
-func (v *Visitor) failed(now Instant, f *flight, err error) {
-	span := f.list.Range.Span()
-	v.pacer.refund(f.price, span, span)
+// failed leaves the slice pending and shows why.
+func (v *Visitor) failed(now Instant, err error) {
 	v.fill.err = err
 	v.fill.nextAt = now.Mono + v.pacer.tick
 	v.judge(now)
 }
 
-// blocked handles a list that covered nothing. Because of the row cap, one key
+// blocked handles a list that covered nothing; its units are given back. Because of the row cap, one key
 // has at least that many rows: its bucket stalls and the others go on (KV-21).
 // Else the source ran out of work or time, and the slice is halved (KV-19).
 func (v *Visitor) blocked(now Instant, f *flight, capped bool) {
 	switch {
 	case capped:
-		v.fill.last = f.bucket
-		v.fill.stalls[f.bucket] = stall{rows: f.list.MaxRows, until: now.Mono + v.pacer.tick}
+		v.fill.last = f.list.Bucket
+		v.fill.stalls[f.list.Bucket] = stall{rows: f.list.MaxRows, until: now.Mono + v.pacer.tick}
 		v.fill.nextAt = now.Mono
 		v.judge(now)
 	case f.list.Range.Span() > 1:
 		v.fill.narrow = min(v.fill.narrow+1, 63)
 		v.fill.nextAt = now.Mono
 	default:
-		v.failed(now, f, fmt.Errorf("a list of %s, a single hash, covered nothing of it before the source's limit of time or work", f.list.Range))
+		v.failed(now, fmt.Errorf("a list of %s, a single hash, covered nothing of it before the source's limit of time or work", f.list.Range))
 	}
 }
 
 // progress covers what a list completed.
 func (v *Visitor) progress(now Instant, f *flight, c cut, answers []Answer) {
-	v.fill.last, v.fill.narrow = f.bucket, 0
-	v.fill.stalls[f.bucket] = stall{}
+	v.fill.last, v.fill.narrow = f.list.Bucket, 0
+	v.fill.stalls[f.list.Bucket] = stall{}
 	v.fill.nextAt = f.begun + v.pacer.tick
 	if f.again || !c.tail.Empty() {
 		v.fill.nextAt = now.Mono
@@ -99,7 +99,7 @@ func (v *Visitor) progress(now Instant, f *flight, c cut, answers []Answer) {
 	units := f.list.Range.Span() - c.tail.Span()
 	v.reach.observe(now.Mono, v.pacer.period, v.pacer.worth(units))
 	v.enqueue(now, f, &chunk{
-		bucket:  f.bucket,
+		bucket:  f.list.Bucket,
 		rng:     c.covered,
 		list:    f.list.Token.Seq,
 		listed:  now.Mono,

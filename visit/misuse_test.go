@@ -24,16 +24,20 @@ func TestMisusePanics(t *testing.T) {
 		{"did not offer", func(r *rig) { l, _ := r.v.NextList(r.now); l.MaxBytes++; r.v.AcceptList(r.now, l) }},
 		{"did not offer", func(r *rig) { l, _ := r.begin(); r.v.AcceptList(r.now, l) }},
 		{"one answer from each of 1 sources, got 2", func(r *rig) { l, _ := r.begin(); r.v.Listed(r.now, l.Token, make([]Answer, 2)) }},
-		{"accept visits without an open epoch", func(r *rig) { r.v.AcceptVisits(Outcome{}) }},
-		{"of 16 buffered visits", func(r *rig) { r.fill(); r.v.EpochOpened(r.now); r.v.AcceptVisits(Outcome{Delivered: 17}) }},
-		{"of 16 buffered visits", func(r *rig) { r.fill(); r.v.EpochOpened(r.now); r.v.AcceptVisits(Outcome{Delivered: 2, Gone: -1}) }},
+		{"accept visits without an open epoch", func(r *rig) { r.v.AcceptVisits(r.now, Outcome{}) }},
+		{"of 16 buffered visits", func(r *rig) { r.fill(); r.v.EpochOpened(r.now); r.v.AcceptVisits(r.now, Outcome{Delivered: 17}) }},
+		{"of 16 buffered visits", func(r *rig) {
+			r.fill()
+			r.v.EpochOpened(r.now)
+			r.v.AcceptVisits(r.now, Outcome{Delivered: 2, Gone: -1})
+		}},
 		{"delta without an open epoch", func(r *rig) { r.v.Delta() }},
 		{"commit without an open epoch", func(r *rig) { r.v.EpochCommitted(r.now) }},
 		{"without the Delta that holds its visits", func(r *rig) {
 			r.fill()
 			r.v.EpochOpened(r.now)
 			r.v.Delta()
-			r.v.AcceptVisits(Outcome{Delivered: 1})
+			r.v.AcceptVisits(r.now, Outcome{Delivered: 1})
 			r.v.EpochCommitted(r.now)
 		}},
 		{"without the Delta that holds its visits and its watermark", func(r *rig) {

@@ -121,7 +121,7 @@ func TestEarliestTimes(t *testing.T) {
 	want(t, "system time follows the clock", s.System, Time{r.now.Wall, true})
 	want(t, "the watermark waits", s.Watermark.Value <= first.Event, true)
 	r.v.EpochOpened(r.now)
-	r.v.AcceptVisits(Outcome{Delivered: r.v.Buffered()})
+	r.v.AcceptVisits(r.now, Outcome{Delivered: r.v.Buffered()})
 	want(t, "taken visits count", r.v.Status(r.now).System, s.System)
 	want(t, "and their event times", r.v.Status(r.now).Event, s.Event)
 	r.v.Delta()

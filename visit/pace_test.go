@@ -16,7 +16,7 @@ func (r *rig) play(d time.Duration, seen func(at time.Duration, v Visit)) {
 		if at, ok := r.v.ReadyAt(r.now, 1000); ok && at <= r.now.Mono {
 			r.v.EpochOpened(r.now)
 			visits := r.v.NextVisits(r.now, nil, 1000)
-			r.v.AcceptVisits(Outcome{Delivered: len(visits)})
+			r.v.AcceptVisits(r.now, Outcome{Delivered: len(visits)})
 			r.tick(time.Millisecond)
 			r.commit()
 			for _, v := range visits {

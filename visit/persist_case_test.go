@@ -88,7 +88,7 @@ func TestPersistCases(t *testing.T) {
 		r := newRig(spaced(5, 40), nil).tokens()
 		r.fill()
 		r.v.EpochOpened(r.now)
-		r.v.AcceptVisits(Outcome{Delivered: 3, Failed: 1, Gone: 2})
+		r.v.AcceptVisits(r.now, Outcome{Delivered: 3, Failed: 1, Gone: 2})
 		r.v.Delta()
 		want(t, "before", r.v.Status(r.now).Counters, "seen=0 delivered=0 failed=0 gone=0")
 		r.commit()

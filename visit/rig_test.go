@@ -115,7 +115,7 @@ func (r *rig) fill() {
 func (r *rig) epoch(n int) []Visit {
 	r.v.EpochOpened(r.now)
 	visits := r.v.NextVisits(r.now, nil, n)
-	r.v.AcceptVisits(Outcome{Delivered: len(visits)})
+	r.v.AcceptVisits(r.now, Outcome{Delivered: len(visits)})
 	r.commit()
 	r.visits = append(r.visits, visits...)
 	return visits

@@ -98,7 +98,7 @@ func TestRunNowMeetsWhatIsUnderWay(t *testing.T) {
 		r := newRig(spaced(5, 80), nil).tokens()
 		r.fill()
 		r.v.EpochOpened(r.now)
-		r.v.AcceptVisits(Outcome{Delivered: 3})
+		r.v.AcceptVisits(r.now, Outcome{Delivered: 3})
 		r.order(1, 0)
 		want(t, "before the commit", r.v.Coverage(), "pass 1: [1,20:k)T [20:k,100)B")
 		want(t, "record", describeRow(r.v.Delta().Record, decodeRecord), "pass=1 start=1h0m0.01s anchor=1h0m0.01s seen=3 delivered=3 failed=0 gone=0")

@@ -167,7 +167,7 @@ func TestWatermarkRules(t *testing.T) {
 		r.tick(time.Second)
 		want(t, "buffered", r.v.Watermark(r.now), event)
 		r.v.EpochOpened(r.now)
-		r.v.AcceptVisits(Outcome{Delivered: 1})
+		r.v.AcceptVisits(r.now, Outcome{Delivered: 1})
 		want(t, "taken", r.v.Watermark(r.now), event)
 		r.commit()
 		want(t, "committed", r.v.Watermark(r.now), r.now.Wall-int64(r.v.Status(r.now).Lag))

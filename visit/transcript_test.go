@@ -277,7 +277,7 @@ func (s *script) take(t *testing.T, d *datadriven.TestData) {
 	d.MaybeScanArgs(t, "failed", &o.Failed)
 	d.MaybeScanArgs(t, "gone", &o.Gone)
 	o.Delivered = len(visits) - o.Failed - o.Gone
-	s.v.AcceptVisits(o)
+	s.v.AcceptVisits(s.now, o)
 	s.printf("would store %s", strings.ReplaceAll(s.v.Delta().String(), "\n", "\n            "))
 }
 

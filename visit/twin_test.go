@@ -1,6 +1,7 @@
 package visit
 
 import (
+	"maps"
 	"slices"
 	"time"
 )
@@ -93,12 +94,40 @@ func (w *world) observe() {
 		if pass := p.v.pass.pass; pass != p.memory.pass {
 			p.memory = passInfo{pass: pass, begin: w.step}
 		}
+		if p.v.paused() && p.epoch == nil && p.v.Buffered() > 0 {
+			w.fail("%s holds %d visits while it is paused", p.rng, p.v.Buffered())
+		}
 		if p.v.fill.stalls[0].rows > 0 {
 			w.tally.Stalls++
 		}
 		if p.v.Empty() && !p.emptySeen {
 			p.emptySeen = true
 			w.checkEmpty(p)
+		}
+	}
+}
+
+// checkStored checks what is stored after a transaction: it covers every key that
+// was visited in the pass, and none that was there since the pass began and was
+// not (KV-10).
+func (w *world) checkStored(p *owner) {
+	var stored []Range
+	for _, i := range slices.Sorted(maps.Keys(p.st.Buckets)) {
+		list, err := decodeIntervals(p.st.Buckets[i])
+		if err != nil {
+			w.fail("stored coverage: %v", err)
+		}
+		stored = append(stored, list...)
+	}
+	for _, k := range w.keys {
+		covered := slices.ContainsFunc(stored, func(r Range) bool { return r.Contains(k) })
+		_, visited := p.durable.visited[k]
+		since, present := w.since[k]
+		switch {
+		case visited && !covered:
+			w.fail("%s was visited in pass %d and is not in the stored coverage %v", k, p.durable.pass, stored)
+		case covered && !visited && present && since < p.durable.begin && p.rng.Contains(k):
+			w.fail("the stored coverage %v holds %s, which was not visited in pass %d", stored, k, p.durable.pass)
 		}
 	}
 }
@@ -152,7 +181,7 @@ func (w *world) checkEmpty(p *owner) {
 // quiesce ends all faults and lets time pass: two more passes must complete, or
 // the stream must become empty.
 func (w *world) quiesce() {
-	w.params.Enabled, w.params.MaxScanRows, w.params.BufferRowLimit = true, 100, 100
+	w.params.Enabled, w.params.MaxScanRows, w.params.BufferRowLimit, w.params.MaxVisitsPerSecond = true, 100, 100, 0
 	w.reconfigure()
 	w.drain(false)
 	target := w.tally.Passes + 2*len(w.parts)
@@ -164,11 +193,13 @@ func (w *world) quiesce() {
 		}
 		for _, p := range w.parts {
 			w.commit(p, false)
+			w.tell(p)
 			w.observe()
 			w.list(p, true)
 		}
 		for _, f := range w.flights {
-			f.part.v.Listed(w.now, f.list.Token, w.read(f.list))
+			f.part.v.Listed(w.now, f.list.Token, w.read(f))
+			w.refund(f)
 		}
 		w.flights = nil
 		w.observe()

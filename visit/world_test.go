@@ -16,8 +16,10 @@ type world struct {
 	err     error
 	tally   tally
 	sources int
+	joined  bool // the last source is a table that is read forward
 	buckets int
 	params  Params
+	command Run // the stored run-now command
 
 	keys    []Key
 	rows    []map[Key]rowSet // committed, by source
@@ -47,6 +49,8 @@ type owner struct {
 	emptySeen       bool
 
 	epoch *openEpoch
+	table *fakeTable
+	twin  paceTwin
 }
 
 // passInfo is what the twin knows about a pass.
@@ -72,6 +76,7 @@ type answerUnderWay struct {
 	part    *owner
 	v       *Visitor
 	list    List
+	table   *fakeTable
 	answers []Answer // nil until the store was read
 }
 
@@ -88,6 +93,7 @@ func newWorld(seed uint64) *world {
 	w.params.MaxScanRows = 3 + rng.IntN(8)
 	w.params.BufferRowLimit = 1 + rng.IntN(20)
 	w.params.FullFinalPass = rng.IntN(4) > 0
+	w.params.CatchupLagThreshold = time.Duration(rng.IntN(3)) * 5 * time.Second
 	for _, h := range []uint64{1, 3, 3, 3, 7, 12, 12, 20, 31, 38} {
 		w.keys = append(w.keys, Key{Hash: h, Bytes: fmt.Sprintf("k%d", len(w.keys))})
 	}
@@ -99,9 +105,31 @@ func newWorld(seed uint64) *world {
 			w.set(k, rng.IntN(w.sources), 1+rng.IntN(2))
 		}
 	}
+	if w.joined = rng.IntN(4) == 0; w.joined {
+		w.join(rng)
+	}
 	w.parts = []*owner{{rng: HashRange(0, 40), announced: noWatermark, durable: passInfo{visited: map[Key]int{}}}}
 	w.restart(w.parts[0])
 	return w
+}
+
+// join adds a table that nobody writes.
+func (w *world) join(rng *rand.Rand) {
+	w.rows = append(w.rows, map[Key]rowSet{})
+	for _, k := range w.keys {
+		if rng.IntN(2) == 0 {
+			w.set(k, w.sources, 1)
+		}
+	}
+	w.sources++
+}
+
+// written is the number of sources that epochs write.
+func (w *world) written() int {
+	if w.joined {
+		return w.sources - 1
+	}
+	return w.sources
 }
 
 func (w *world) fail(format string, args ...any) {
@@ -139,7 +167,9 @@ func (w *world) restart(p *owner) {
 	p.epoch = nil
 	p.v = New(Config{
 		Stream: "s", Range: p.rng, Buckets: w.buckets, Generation: w.generation, Sources: w.sources,
+		FirstTick: w.params.Tick() * time.Duration(w.generation%4) / 4,
 	}, w.params, p.st, w.now)
+	p.table = newFakeTable(w.table(), 3)
 	if len(p.v.Warnings()) > 0 {
 		w.fail("warnings: %v", p.v.Warnings())
 	}
@@ -153,6 +183,42 @@ func (w *world) restart(p *owner) {
 	}
 	p.v.Drain(w.now, w.draining)
 	p.v.UpstreamCompleted(w.now, w.signalled > 0)
+	p.startPace(w)
+	w.tell(p)
+}
+
+// table returns the rows of the table that is read forward, if there is one.
+func (w *world) table() (keys []Key) {
+	for _, k := range w.keys {
+		if w.joined && w.rows[w.sources-1][k].rows > 0 {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+// tell repeats the stored run-now command to a partition.
+func (w *world) tell(p *owner) {
+	before := p.v.Coverage()
+	if err := p.v.RunNow(w.now, w.command); err != nil && p.v.Coverage() != before {
+		w.fail("a refused command (%v) changes %s to %s", err, before, p.v.Coverage())
+	}
+}
+
+// runNow stores a command if the stream as a whole does not refuse it.
+func (w *world) runNow(b uint32) {
+	var parts []Status
+	for _, p := range w.parts {
+		parts = append(parts, p.v.Status(w.now))
+	}
+	s := Merge(parts...)
+	if s.RefuseRunNow() == nil && s.Run.ID == w.command.ID {
+		w.command = Run{ID: w.command.ID + 1, Period: time.Duration(b%4) * 3 * time.Second}
+		w.tally.Runs++
+	}
+	for _, p := range w.parts {
+		w.tell(p)
+	}
 }
 
 // play performs one step.
@@ -160,14 +226,14 @@ func (w *world) play(o op) {
 	p := w.parts[int(o.a)%len(w.parts)]
 	switch o.kind {
 	case opTick:
-		w.tick([]time.Duration{0, time.Millisecond, 100 * time.Millisecond, 300 * time.Millisecond, time.Second, 20 * time.Second}[o.b%6])
+		w.tick([]time.Duration{0, 100 * time.Millisecond, 300 * time.Millisecond, time.Second, time.Second, 3 * time.Second, 20 * time.Second}[o.b%7])
 	case opStepWall:
 		w.now.Wall += int64(o.b%7200)*int64(time.Second) - int64(time.Hour)
 	case opList:
 		w.list(p, o.b%2 == 0)
 	case opRead:
 		if f := w.flight(o.a); f != nil && f.answers == nil {
-			f.answers = w.read(f.list)
+			f.answers = w.read(f)
 		}
 	case opAnswer, opCutShort, opFail:
 		w.answer(o)
@@ -184,7 +250,10 @@ func (w *world) play(o op) {
 	case opLostOutcome:
 		w.lostOutcome(p)
 	case opSignal:
+		w.lastWords(p, o)
 		w.signal()
+	case opRun:
+		w.runNow(o.b)
 	case opParams:
 		w.change(o.b)
 	case opDrain:
@@ -195,8 +264,17 @@ func (w *world) play(o op) {
 }
 
 func (w *world) tick(d time.Duration) {
+	able := map[*owner]bool{}
+	for _, p := range w.parts {
+		w.pass(p, 0)
+		able[p] = p.able(w)
+	}
 	w.now.Mono += d
 	w.now.Wall += int64(d)
+	for _, p := range w.parts {
+		w.pass(p, d)
+		w.checkStarved(p, able[p], d)
+	}
 }
 
 func (w *world) flight(a uint32) *answerUnderWay {
@@ -212,19 +290,25 @@ func (w *world) list(p *owner, readNow bool) {
 	if !ok {
 		return
 	}
+	w.checkList(p, l)
 	p.v.AcceptList(w.now, l)
-	f := &answerUnderWay{part: p, v: p.v, list: l}
+	f := &answerUnderWay{part: p, v: p.v, list: l, table: p.table}
 	if readNow {
-		f.answers = w.read(l)
+		f.answers = w.read(f)
 	}
 	w.flights = append(w.flights, f)
 }
 
 // read answers a list from committed rows, up to the cap of rows, the last key
 // included even where that cuts it.
-func (w *world) read(l List) []Answer {
+func (w *world) read(f *answerUnderWay) []Answer {
+	l := f.list
 	out := make([]Answer, w.sources)
-	for i := range out {
+	if w.joined {
+		last := w.sources - 1
+		out[last] = f.table.answer(l, func(k Key) any { return w.rows[last][k] })
+	}
+	for i := range w.written() {
 		a := &out[i]
 		for _, k := range w.keys {
 			set := w.rows[i][k]
@@ -247,7 +331,7 @@ func (w *world) answer(o op) {
 	}
 	v := w.heir(f.part).v
 	if f.answers == nil {
-		f.answers = w.read(f.list)
+		f.answers = w.read(f)
 	}
 	if f.v != v {
 		w.tally.Late++
@@ -260,6 +344,7 @@ func (w *world) answer(o op) {
 	default:
 		v.Listed(w.now, f.list.Token, f.answers)
 	}
+	w.refund(f)
 	if o.b%4 != 0 {
 		w.flights = slices.DeleteFunc(w.flights, func(g *answerUnderWay) bool { return g == f })
 	}
@@ -299,6 +384,7 @@ func (w *world) open(p *owner, touchLate bool) {
 		return
 	}
 	p.v.EpochOpened(w.now)
+	p.twin.opened = w.now.Mono
 	p.epoch = &openEpoch{writes: map[Key][]rowSet{}, announced: noWatermark, touchLate: touchLate}
 }
 
@@ -308,7 +394,16 @@ func (w *world) write(p *owner, o op) {
 	if p.epoch == nil || w.signalled > 0 || !p.rng.Contains(k) {
 		return
 	}
-	w.writeRows(p, k, int(o.b>>8)%w.sources, int(o.b>>16)%4)
+	w.writeRows(p, k, int(o.b>>8)%w.written(), int(o.b>>16)%4)
+}
+
+// lastWords commits a last message before the signal, now and then.
+func (w *world) lastWords(p *owner, o op) {
+	if p.epoch == nil && o.a%2 == 0 {
+		w.open(p, false)
+		w.write(p, o)
+		w.commit(p, false)
+	}
 }
 
 func (w *world) writeRows(p *owner, k Key, source, rows int) {
@@ -355,14 +450,16 @@ func (w *world) take(p *owner, n int, dice uint32) {
 	if dice>>20%16 == 0 {
 		p.v.Drain(w.now, true)
 		p.v.Drain(w.now, w.draining)
+		p.resumePace(w)
 	}
 	if dice>>20%16 == 1 {
 		w.drain(true)
 	}
-	p.v.AcceptVisits(o)
+	w.checkTaken(p, len(visits))
+	p.v.AcceptVisits(w.now, o)
 	for i, v := range visits {
 		if dice>>(3*i)%8 == 1 {
-			for s := range w.rows {
+			for s := range w.written() {
 				w.writeRows(p, v.Key, s, 0)
 			}
 		}
@@ -383,6 +480,7 @@ func (w *world) commit(p *owner, announce bool) {
 	p.v.Delta()
 	w.persist(p, p.v.Delta())
 	p.v.EpochCommitted(w.now)
+	p.twin.epochs = append(p.twin.epochs, w.now.Mono-p.twin.opened)
 	for _, k := range p.epoch.touched {
 		p.v.Touch(k)
 	}
@@ -401,6 +499,7 @@ func (w *world) persist(p *owner, d Delta) {
 		}
 	}
 	p.announced = max(p.announced, p.epoch.announced)
+	w.checkStored(p)
 }
 
 func (w *world) crash(p *owner, b uint32) {
@@ -434,7 +533,7 @@ func (w *world) signal() {
 }
 
 func (w *world) change(b uint32) {
-	switch b % 7 {
+	switch b % 9 {
 	case 0:
 		w.params.MaxScanRows = 2 + int(b>>8)%10
 	case 1:
@@ -449,6 +548,10 @@ func (w *world) change(b uint32) {
 		w.params.Enabled = b>>8%3 > 0
 	case 6:
 		w.params.FinalPassPeriod = time.Duration(b>>8%5) * time.Second
+	case 7:
+		w.params.MaxVisitsPerSecond = float64(b >> 8 % 4)
+	case 8:
+		w.params.FillPeriod = time.Duration(b>>8%4) * 100 * time.Millisecond
 	}
 	w.reconfigure()
 }
@@ -459,6 +562,7 @@ func (w *world) reconfigure() {
 		if err := p.v.Reconfigure(w.now, w.params); err != nil {
 			w.fail("reconfigure: %v", err)
 		}
+		p.resumePace(w)
 	}
 }
 
@@ -466,6 +570,7 @@ func (w *world) drain(on bool) {
 	w.draining = on
 	for _, p := range w.parts {
 		p.v.Drain(w.now, on)
+		p.resumePace(w)
 	}
 }
 
