@@ -10,22 +10,28 @@ import (
 	"github.com/rondo-flow/rondo/yson"
 )
 
+// rollupParameters are the processing_function_parameters of rollup.
 type rollupParameters struct {
-	Aggregates map[string]aggregateParameters `yson:"aggregates,required"`
-	OnVisit    struct {
-		Emit  *string             `yson:"emit"`
-		Evict *evictionParameters `yson:"evict"`
-	} `yson:"on_visit"`
+	Aggregates map[string]aggregateParameters `yson:"aggregates,required"` // what is kept of each key, by the column of the outputs that it fills
+	OnVisit    visitParameters                `yson:"on_visit"`            // what a visit does; nothing if not given
 }
 
+// visitParameters say what rollup does on a visit: it evicts, or else emits.
+type visitParameters struct {
+	Emit  *string             `yson:"emit"`  // output stream for a snapshot of the key
+	Evict *evictionParameters `yson:"evict"` // when a key is forgotten instead
+}
+
+// aggregateParameters describe one aggregate.
 type aggregateParameters struct {
-	Op     string  `yson:"op,required"`
-	Column *string `yson:"column"`
+	Op     string  `yson:"op,required"` // count, sum, min, max, or last: the value with the largest event timestamp
+	Column *string `yson:"column"`      // of the inputs; count needs none, and then counts messages
 }
 
+// evictionParameters say when a key is idle.
 type evictionParameters struct {
-	Idle time.Duration `yson:"idle,required"`
-	Emit *string       `yson:"emit"`
+	Idle time.Duration `yson:"idle,required"` // by event time: watermark of the inputs less the key's last message, strictly more than this
+	Emit *string       `yson:"emit"`          // output stream for what is forgotten
 }
 
 // rollupSetup turns parameters into a rollup and collects all problems.
