@@ -102,6 +102,8 @@ type queueAttempt struct {
 	err   error
 }
 
+const queueAttempts = 6
+
 func (a *queueAttempt) run(t *testing.T, fs vfs.FS) {
 	s, err := pebblestore.Open("data", pebblestore.Options{FS: fs, MemTableBytes: 32 << 10})
 	if a.err = err; err != nil {
@@ -116,7 +118,7 @@ func (a *queueAttempt) run(t *testing.T, fs vfs.FS) {
 	if a.err = err; err == nil {
 		a.err = s.CreateQueue(t.Context(), "q", 1)
 	}
-	for i := 0; i < 10 && a.err == nil; i++ {
+	for i := 0; i < queueAttempts && a.err == nil; i++ {
 		value := strings.Repeat(fmt.Sprint(i), 10_000)
 		if i%2 == 0 {
 			a.err = s.Commit(t.Context(), appending(ps[0], value, value))
@@ -181,7 +183,7 @@ func TestAnyFailedWriteLeavesQueuesWhole(t *testing.T) {
 			return i >= n
 		}))
 		if !hit.Load() {
-			if a.err != nil || a.acked != 10 {
+			if a.err != nil || a.acked != queueAttempts {
 				t.Fatalf("a run without a failure: %d transactions, %v", a.acked, a.err)
 			}
 			return
