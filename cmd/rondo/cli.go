@@ -21,6 +21,7 @@ type cli struct {
 	Validate validateCommand `cmd:"" help:"Check a spec, tell every problem, and change nothing."`
 	Explain  explainCommand  `cmd:"" help:"Show what a spec means: its graph, and every parameter in force."`
 	State    stateCommand    `cmd:"" help:"Look into the states of a stopped pipeline."`
+	Queue    queueCommand    `cmd:"" help:"Fill, read and trim the queues in a store."`
 	Bench    benchCommand    `cmd:"" help:"Measure how fast this machine runs a pipeline."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
 }

@@ -11,7 +11,9 @@ import (
 	"slices"
 
 	"github.com/rondo-flow/rondo/connector"
+	"github.com/rondo-flow/rondo/connector/datagen"
 	"github.com/rondo-flow/rondo/connector/file"
+	"github.com/rondo-flow/rondo/connector/queue"
 	"github.com/rondo-flow/rondo/engine"
 	"github.com/rondo-flow/rondo/flow"
 	"github.com/rondo-flow/rondo/function"
@@ -67,7 +69,8 @@ func prepare(ctx context.Context, s *spec.Spec, dataDir string, log *slog.Logger
 		Spec: s, Functions: &flow.Registry{}, Connectors: &connector.Registry{},
 		SpecDir: filepath.Dir(s.Path), DataDir: dataDir, Log: log,
 	}
-	if err := errors.Join(function.Register(o.Functions), file.Register(o.Connectors)); err != nil {
+	err := errors.Join(function.Register(o.Functions), file.Register(o.Connectors), queue.Register(o.Connectors), datagen.Register(o.Connectors))
+	if err != nil {
 		return nil, err
 	}
 	p, err := engine.Prepare(ctx, o)

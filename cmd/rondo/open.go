@@ -13,6 +13,7 @@ import (
 	"github.com/rondo-flow/rondo/spec"
 	"github.com/rondo-flow/rondo/store"
 	"github.com/rondo-flow/rondo/store/pebblestore"
+	"github.com/rondo-flow/rondo/yson"
 )
 
 // storeDir is where a data folder has its store.
@@ -32,7 +33,66 @@ func openExisting(dataDir string) (*pebblestore.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return openStore(dataDir, slog.New(slog.DiscardHandler))
+	return openStore(dataDir, discard())
+}
+
+func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+// belongs makes sure that a store is the pipeline's, if both are known.
+func belongs(ctx context.Context, s store.Store, dataDir, pipeline string) error {
+	p, err := s.Pipeline(ctx)
+	if err != nil || p == nil || pipeline == "" || p.Name == pipeline {
+		return err
+	}
+	return fmt.Errorf("the data folder %s belongs to pipeline %q, not %q: choose another one with --data", dataDir, p.Name, pipeline)
+}
+
+// placeFlags say which data folder a command is about.
+type placeFlags struct {
+	File *string `arg:"" optional:"" help:"The spec file of the pipeline. It may be left out if --data is given."`
+	dataFlag
+}
+
+// noFile tells that what stands in the place of the file is none.
+func (f *placeFlags) noFile() bool {
+	if f.File == nil {
+		return false
+	}
+	_, err := yson.FormatOf(*f.File)
+	return err != nil
+}
+
+// place returns the data folder, and the name of the pipeline if it is known.
+func (f *placeFlags) place() (dataDir, pipeline string, err error) {
+	switch {
+	case f.noFile():
+		return "", "", &usageError{fmt.Errorf("%s is no spec file: the name of one ends in .yson, .yaml, .yml or .json", *f.File)}
+	case f.File != nil:
+		s, err := (&specArg{File: *f.File}).read()
+		if err != nil {
+			return "", "", err
+		}
+		return f.folder(s.Name), s.Name, nil
+	case f.Data != "":
+		return f.Data, "", nil
+	default:
+		return "", "", &usageError{errors.New("which pipeline? Name its spec file, or its data folder with --data")}
+	}
+}
+
+// open opens the store, or returns nil and the folder if there is none.
+func (f *placeFlags) open(ctx context.Context) (s *pebblestore.Store, dataDir string, err error) {
+	dataDir, pipeline, err := f.place()
+	if err != nil {
+		return nil, "", err
+	}
+	if s, err = openExisting(dataDir); s == nil {
+		return nil, dataDir, err
+	}
+	if err := belongs(ctx, s, dataDir, pipeline); err != nil {
+		return nil, "", errors.Join(err, s.Close())
+	}
+	return s, dataDir, nil
 }
 
 // kept is the store of a stopped pipeline with the spec that it has.
@@ -41,20 +101,16 @@ type kept struct {
 	spec *spec.Spec
 }
 
-// openKept opens a data folder that a pipeline has run in: the one with that name,
-// if it is not empty.
-func openKept(ctx context.Context, dataDir, pipeline string) (*kept, error) {
-	s, err := openExisting(dataDir)
+// openKept opens a store that a pipeline has run on.
+func (f *placeFlags) openKept(ctx context.Context) (*kept, error) {
+	s, dataDir, err := f.open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if s == nil {
-		return nil, noState(dataDir)
+		return nil, noRun(dataDir)
 	}
 	k, err := keptIn(ctx, s, dataDir)
-	if err == nil && pipeline != "" && pipeline != k.spec.Name {
-		err = fmt.Errorf("the data folder %s belongs to pipeline %q, not %q: name another one with --data", dataDir, k.spec.Name, pipeline)
-	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -67,7 +123,7 @@ func keptIn(ctx context.Context, s store.Store, dataDir string) (*kept, error) {
 		return nil, err
 	}
 	if p == nil {
-		return nil, noState(dataDir)
+		return nil, noRun(dataDir)
 	}
 	parsed, err := spec.Stored(p.Name, dataDir, p.Static, p.Dynamic)
 	if err != nil {
@@ -76,6 +132,6 @@ func keptIn(ctx context.Context, s store.Store, dataDir string) (*kept, error) {
 	return &kept{s, parsed}, nil
 }
 
-func noState(dataDir string) error {
+func noRun(dataDir string) error {
 	return fmt.Errorf("no pipeline has run in the data folder %s: run one, or name its folder with --data", dataDir)
 }

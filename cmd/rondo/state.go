@@ -11,7 +11,6 @@ import (
 
 	"github.com/rondo-flow/rondo/spec"
 	"github.com/rondo-flow/rondo/store"
-	"github.com/rondo-flow/rondo/yson"
 )
 
 type stateCommand struct {
@@ -27,41 +26,24 @@ A value is shown as JSON if it is CBOR, which the default codec and the built-in
 
 // stateFlags are what both commands have.
 type stateFlags struct {
-	File *string  `arg:"" optional:"" help:"The spec file of the pipeline. It may be left out if --data is given."`
-	Comp *string  `arg:"" optional:"" name:"computation" help:"The computation that keeps the states."`
-	Key  []string `arg:"" optional:"" help:"Values of the key."`
-	dataFlag
+	placeFlags
+	Comp   *string  `arg:"" optional:"" name:"computation" help:"The computation that keeps the states."`
+	Key    []string `arg:"" optional:"" help:"Values of the key."`
 	Name   []string `sep:"none" placeholder:"STATE" help:"Only states of this name, such as /rollup. May be repeated."`
 	Raw    bool     `help:"Show the bytes of values as they are, in base64."`
 	Output string   `enum:"text,json" default:"text" placeholder:"FORM" help:"Print a line for each state (text, default), or a JSON object for each key (json)."`
 }
 
-// open finds out what the arguments are and opens the data folder. A first one
-// that is no spec file is the computation.
+// open finds out what the arguments are and opens the store. A first one that is
+// no spec file is the computation.
 func (f *stateFlags) open(ctx context.Context) (*kept, error) {
-	if f.File != nil && !isSpecFile(*f.File) {
+	if f.noFile() {
 		if f.Comp != nil {
 			f.Key = append([]string{*f.Comp}, f.Key...)
 		}
 		f.File, f.Comp = nil, f.File
 	}
-	switch {
-	case f.File != nil:
-		s, err := (&specArg{File: *f.File}).read()
-		if err != nil {
-			return nil, err
-		}
-		return openKept(ctx, f.folder(s.Name), s.Name)
-	case f.Data != "":
-		return openKept(ctx, f.Data, "")
-	default:
-		return nil, &usageError{errors.New("whose state? Name the spec file of the pipeline, or its data folder with --data")}
-	}
-}
-
-func isSpecFile(arg string) bool {
-	_, err := yson.FormatOf(arg)
-	return err == nil
+	return f.openKept(ctx)
 }
 
 // keyed finds a computation that keeps states.
@@ -77,11 +59,7 @@ func (k *kept) keyed(id string) (*spec.Computation, error) {
 	if k.spec.Pipeline.Computations[id] != nil {
 		problem = "computation " + id + " keeps no states"
 	}
-	hint := "states are kept by " + strings.Join(known, ", ")
-	if near := yson.Suggest(id, known); near != "" {
-		hint = "did you mean " + near + "?"
-	}
-	return nil, fmt.Errorf("%s in pipeline %s: %s", problem, k.spec.Name, hint)
+	return nil, fmt.Errorf("%s: %s", problem, hint(id, known, "states are kept by "))
 }
 
 // allKeyed are the computations that keep states, by id.
