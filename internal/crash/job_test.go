@@ -51,7 +51,7 @@ func newJob(t *testing.T, seed uint64, s shape) *job {
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("seed %d; rerun: go test ./internal/crash -run '^%s$' -seed %d -kills %d -keep", seed, strings.ReplaceAll(t.Name(), "/", "$/^"), seed, *flagKills)
+			t.Logf("seed %d; rerun: go test ./internal/crash -run '^%s$' -seed %d -kills %d -keep", seed, strings.ReplaceAll(t.Name(), "/", "$/^"), seed, min(*flagKills, killsPerJob))
 		}
 	})
 	return j

@@ -31,17 +31,19 @@ func measure(j *job, o orders) life {
 
 // killOften makes jobs, each with a seed, and kills them at random moments, until
 // there were as many kills as the flag says, and completes each.
-func killOften(t *testing.T, newJob func(seed uint64) *job, o orders) {
+func killOften(t *testing.T, newJob func(*testing.T, uint64) *job, o orders) {
 	t.Helper()
 	first := seed()
-	whole := measure(newJob(first), o)
+	whole := measure(newJob(t, first), o)
 	for left := *flagKills; left > 0; left -= killsPerJob {
-		j, kills, most := newJob(first), 0, min(left, killsPerJob)
-		for kills < most && j.killAtRandom(o, whole.part(most)) {
-			kills++
-		}
-		j.complete(o)
-		t.Logf("seed %d: %d kills", first, kills)
+		t.Run(fmt.Sprintf("seed %d", first), func(t *testing.T) {
+			j, kills, most := newJob(t, first), 0, min(left, killsPerJob)
+			for kills < most && j.killAtRandom(o, whole.part(most)) {
+				kills++
+			}
+			j.complete(o)
+			t.Logf("%d kills", kills)
+		})
 		first++
 	}
 }
@@ -90,7 +92,7 @@ func TestFiguresAreExactThroughKillsAtRandomMoments(t *testing.T) {
 	for _, n := range []int{1, 3, 16} {
 		t.Run(fmt.Sprintf("%d partitions", n), func(t *testing.T) {
 			t.Parallel()
-			killOften(t, func(seed uint64) *job { return newJob(t, seed, shape{partitions: n, rows: 50 + 10*n}) }, orders{})
+			killOften(t, func(t *testing.T, seed uint64) *job { return newJob(t, seed, shape{partitions: n, rows: 50 + 10*n}) }, orders{})
 		})
 	}
 }
@@ -98,7 +100,7 @@ func TestFiguresAreExactThroughKillsAtRandomMoments(t *testing.T) {
 func TestFiguresAreExactThroughRandomKillsOfTheCommand(t *testing.T) {
 	t.Parallel()
 	command := buildCommand(t)
-	killOften(t, func(seed uint64) *job {
+	killOften(t, func(t *testing.T, seed uint64) *job {
 		j := newJob(t, seed, shape{})
 		j.command = command
 		return j

@@ -50,7 +50,7 @@ func TestFiguresAreExactThroughRandomKillsWithASlowConsumer(t *testing.T) {
 	for _, slow := range slownesses() {
 		t.Run(slow.name, func(t *testing.T) {
 			t.Parallel()
-			killOften(t, func(seed uint64) *job { return newJob(t, seed, slow.shape) }, orders{Slow: slow.who})
+			killOften(t, func(t *testing.T, seed uint64) *job { return newJob(t, seed, slow.shape) }, orders{Slow: slow.who})
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"fmt"
 	"testing"
 	"time"
 )
@@ -11,16 +12,18 @@ func TestFiguresAreExactThroughRandomKillsDuringStartUp(t *testing.T) {
 	t.Parallel()
 	seed := seed()
 	for left := *flagKills; left > 0; left -= killsPerJob {
-		whole := newJob(t, seed, shape{}).startUp()
-		j := newJob(t, seed, shape{})
-		j.killStarting(killsPerJob, whole)
-		for range 3 {
-			p := j.start(orders{})
-			p.skip(200 + j.rng.IntN(400))
-			p.kill()
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			whole := newJob(t, seed, shape{}).startUp()
+			j := newJob(t, seed, shape{})
 			j.killStarting(killsPerJob, whole)
-		}
-		j.complete(orders{})
+			for range 3 {
+				p := j.start(orders{})
+				p.skip(200 + j.rng.IntN(400))
+				p.kill()
+				j.killStarting(killsPerJob, whole)
+			}
+			j.complete(orders{})
+		})
 		seed++
 	}
 }
