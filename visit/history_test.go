@@ -155,8 +155,9 @@ func runHistory(seed uint64, ops []op) (counts tally, err error) {
 			err = fmt.Errorf("panic: %v", p)
 		}
 	}()
-	for w.step = 1; w.step <= len(ops) && w.err == nil; w.step++ {
-		w.play(ops[w.step-1])
+	for i := 0; i < len(ops) && w.err == nil; i++ {
+		w.step++
+		w.play(ops[i])
 		w.observe()
 	}
 	if w.err == nil {

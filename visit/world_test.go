@@ -253,6 +253,7 @@ func (w *world) play(o op) {
 		w.lastWords(p, o)
 		w.signal()
 	case opRun:
+		w.lastWords(p, o)
 		w.runNow(o.b)
 	case opParams:
 		w.change(o.b)
@@ -315,7 +316,8 @@ func (w *world) read(f *answerUnderWay) []Answer {
 			if set.rows == 0 || !l.Range.Contains(k) || a.Rows == l.MaxRows {
 				continue
 			}
-			a.Rows += min(set.rows, l.MaxRows-a.Rows)
+			set.rows = min(set.rows, l.MaxRows-a.Rows)
+			a.Rows += set.rows
 			a.Keys = append(a.Keys, Found{Key: k, Rows: set, Bytes: 1})
 		}
 	}
@@ -397,13 +399,26 @@ func (w *world) write(p *owner, o op) {
 	w.writeRows(p, k, int(o.b>>8)%w.written(), int(o.b>>16)%4)
 }
 
-// lastWords commits a last message before the signal, now and then.
+// lastWords commits a message before a signal or a command, now and then: best
+// one that creates a key which a list in flight may have read too early to find.
 func (w *world) lastWords(p *owner, o op) {
-	if p.epoch == nil && o.a%2 == 0 {
-		w.open(p, false)
-		w.write(p, o)
-		w.commit(p, false)
+	if p.epoch != nil || o.a%4 == 0 || w.signalled > 0 {
+		return
 	}
+	k := w.keys[int(o.b)%len(w.keys)]
+	if f := p.v.fill.flight; f != nil {
+		for _, other := range w.keys {
+			if f.list.Range.Contains(other) && !w.present(other) {
+				k = other
+			}
+		}
+	}
+	w.open(p, false)
+	if p.rng.Contains(k) {
+		w.writeRows(p, k, int(o.b>>8)%w.written(), 1)
+	}
+	w.commit(p, false)
+	w.step++ // what follows is later than the message
 }
 
 func (w *world) writeRows(p *owner, k Key, source, rows int) {
