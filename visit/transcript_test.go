@@ -26,8 +26,12 @@ import (
 //	list-failed text                  fails it
 //	open, visits n, take n failed=1 gone=1, announce, commit   an epoch
 //	lost                              the epoch is durable, its job never learns
+//	failed, fenced                    the epoch's transaction is refused
 //	crash generation=2 buckets=3      the next generation starts
+//	repartition [0,50) [50,100) buckets=2   new partitions over what is stored
+//	own 1                             the next generation of one of them starts
 //	signal [off], drain on|off, touch 7:a, reconfigure period=2s
+//	run-now 1 period=5s
 //	status, stored
 func TestTranscripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/visitor", func(t *testing.T, path string) {
@@ -39,7 +43,9 @@ func TestTranscripts(t *testing.T) {
 // script is the state of one transcript.
 type script struct {
 	*rig
-	out strings.Builder
+	pieces []Piece // the partitions that there are
+	owned  int     // the one that the rig works on
+	out    strings.Builder
 }
 
 func (s *script) run(t *testing.T, d *datadriven.TestData) (out string) {
@@ -137,10 +143,56 @@ func (s *script) epochCommand(t *testing.T, d *datadriven.TestData) bool {
 		s.restart(t, d)
 	case "crash":
 		s.restart(t, d)
+	case "failed", "fenced":
+		// The store keeps nothing of the epoch, and its job ends either way.
+		_ = s.v.Delta()
+		s.restart(t, d)
+	case "repartition":
+		s.repartition(t, d)
+	case "own":
+		s.own(number(t, d))
 	default:
 		return false
 	}
 	return true
+}
+
+// repartition replaces all partitions and owns the first of the new ones.
+func (s *script) repartition(t *testing.T, d *datadriven.TestData) {
+	s.pieces[s.owned].Stored = s.st
+	var ranges []Range
+	for _, arg := range d.CmdArgs {
+		if arg.Key == "buckets" {
+			d.ScanArgs(t, "buckets", &s.cfg.Buckets)
+		} else {
+			ranges = append(ranges, parseRange(t, arg.Key))
+		}
+	}
+	stored, warnings := Repartition(s.pieces, ranges, s.cfg.Buckets)
+	for _, w := range warnings {
+		s.printf("warning: %s", w)
+	}
+	s.pieces = nil
+	for i, r := range ranges {
+		s.pieces = append(s.pieces, Piece{r, stored[i]})
+		delta := Delta{Record: stored[i].Record}
+		for at := range s.cfg.Buckets {
+			if row := stored[i].Buckets[at]; row != nil {
+				delta.Buckets = append(delta.Buckets, BucketRow{at, row})
+			}
+		}
+		s.printf("%s: %s", r, strings.ReplaceAll(delta.String(), "\n", "\n  "))
+	}
+	s.st, s.owned = s.pieces[0].Stored, 0
+	s.own(0)
+}
+
+// own starts the next generation of one partition.
+func (s *script) own(i int) {
+	s.pieces[s.owned].Stored = s.st
+	s.owned, s.st, s.cfg.Range = i, s.pieces[i].Stored, s.pieces[i].Range
+	s.cfg.Generation++
+	s.start()
 }
 
 func (s *script) controlCommand(t *testing.T, d *datadriven.TestData) bool {
@@ -152,6 +204,16 @@ func (s *script) controlCommand(t *testing.T, d *datadriven.TestData) bool {
 	case "reconfigure":
 		s.parameters(t, d)
 		if err := s.v.Reconfigure(s.now, s.params); err != nil {
+			s.printf("refused: %v", err)
+		}
+	case "run-now":
+		run := Run{ID: uint64(number(t, d))}
+		if d.HasArg("period") {
+			var text string
+			d.ScanArgs(t, "period", &text)
+			run.Period, _ = time.ParseDuration(text)
+		}
+		if err := s.v.RunNow(s.now, run); err != nil {
 			s.printf("refused: %v", err)
 		}
 	case "retire":
@@ -167,6 +229,7 @@ func (s *script) init(t *testing.T, d *datadriven.TestData) {
 	s.rig = &rig{now: Instant{Wall: int64(time.Second)}, params: DefaultParams(), cfg: Config{Stream: "sweep", Range: HashRange(0, 100), Buckets: 1, Generation: 1, Sources: 1}}
 	s.params.Period = 10 * time.Second
 	s.parameters(t, d)
+	s.pieces, s.owned = []Piece{{Range: s.cfg.Range}}, 0
 	s.start()
 }
 
@@ -207,6 +270,10 @@ func (s *script) parameters(t *testing.T, d *datadriven.TestData) {
 		"finite":       flag(&s.params.Finite),
 		"full":         flag(&s.params.FullFinalPass),
 		"enabled":      flag(&s.params.Enabled),
+		"catch-up": func(text string) (err error) {
+			s.params.CatchupLagThreshold, err = time.ParseDuration(text)
+			return err
+		},
 		"per-second": func(text string) (err error) {
 			s.params.MaxVisitsPerSecond, err = strconv.ParseFloat(text, 64)
 			return err
