@@ -19,13 +19,14 @@
 // # Who owns what
 //
 // A job's goroutine owns its machine, its processor and its reader's batches. A
-// mailbox is written by producers' jobs and read by its own; the exchange's
-// sizes are shared. Lists of visit streams and reads of sources run in
-// goroutines that their job waits for.
+// mailbox is filled by producers' jobs and emptied by its own. Lists of visit
+// streams and reads of sources run in goroutines that their job waits for.
 //
 // # Lock order
 //
-// There are two kinds of locks, a mailbox's and the exchange's; none is held
-// while another is taken, and none is held over a call to a store, a connector
-// or a function.
+// The exchange has one lock, with its mailboxes; each partition's board and the
+// input in hand have one of their own, and the pipeline has one for Stop and
+// Pause. The board's is held over that of the input in hand, the pipeline's over
+// the exchange's; no others nest, and none is held over a call to a store, a
+// connector or a function.
 package engine

@@ -12,13 +12,18 @@ import (
 // exchange hands over what committed epochs produced, in memory, and knows how
 // full each partition's inbox is. Everything in it is a cache of the store: a
 // hand-over that is dropped is read from there (D-10).
+//
+// One lock guards all of it, mailboxes included, so that a row is counted and
+// handed over in one step: an inbox is known to be empty only if nobody is
+// between the two.
 type exchange struct {
 	mu    sync.Mutex
 	boxes map[store.PartitionID]*mailbox
 	sizes map[store.PartitionID]*inboxSize
 }
 
-// inboxSize is what waits for a partition, committed and not consumed (D-18).
+// inboxSize is what waits for a partition, committed and not consumed (D-18). It
+// is written under the exchange's lock and read without.
 type inboxSize struct {
 	messages, bytes          atomic.Int64
 	messageLimit, bytesLimit int64
@@ -40,36 +45,46 @@ func (s *inboxSize) full() bool {
 	return s.messages.Load() >= s.messageLimit || s.bytes.Load() >= s.bytesLimit
 }
 
-// add notes rows that were committed for a partition.
-func (x *exchange) add(id store.PartitionID, messages, bytes int) {
-	s := x.sizes[id]
+func (s *inboxSize) add(messages, bytes int) {
 	s.messages.Add(int64(messages))
 	s.bytes.Add(int64(bytes))
 }
 
+// add notes rows that are stored for a partition already.
+func (x *exchange) add(id store.PartitionID, messages, bytes int) { x.sizes[id].add(messages, bytes) }
+
 // release notes what a partition consumed, and wakes everybody when it is no
 // longer full.
 func (x *exchange) release(id store.PartitionID, messages, bytes int) {
-	s := x.sizes[id]
-	was := s.full()
-	s.messages.Add(-int64(messages))
-	s.bytes.Add(-int64(bytes))
-	if was && !s.full() {
+	x.resize(id, func(s *inboxSize) { s.add(-messages, -bytes) })
+}
+
+// empty notes that a job has consumed everything. Sizes drift when the outcome of
+// a commit was lost, and would hold producers back for ever; this sets them
+// right again, unless something was handed over meanwhile.
+func (x *exchange) empty(id store.PartitionID, b *mailbox) {
+	x.resize(id, func(s *inboxSize) {
+		if len(b.items) == 0 && !b.lost {
+			s.messages.Store(0)
+			s.bytes.Store(0)
+		}
+	})
+}
+
+func (x *exchange) resize(id store.PartitionID, change func(*inboxSize)) {
+	if x.freed(id, change) {
 		x.wakeAll()
 	}
 }
 
-// empty notes that nothing waits for a partition. Sizes drift when the outcome of
-// a commit was lost, and would hold producers back for ever; this sets them
-// right again.
-func (x *exchange) empty(id store.PartitionID) {
+// freed tells whether the change made a full inbox one that is not.
+func (x *exchange) freed(id store.PartitionID, change func(*inboxSize)) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	s := x.sizes[id]
 	was := s.full()
-	s.messages.Store(0)
-	s.bytes.Store(0)
-	if was {
-		x.wakeAll()
-	}
+	change(s)
+	return was && !s.full()
 }
 
 func (x *exchange) wakeAll() {
@@ -92,7 +107,7 @@ func (x *exchange) all() []*mailbox {
 // job is gone. It is opened before the job reads its inbox, so that nothing
 // falls between.
 func (x *exchange) open(id store.PartitionID) *mailbox {
-	b := &mailbox{signal: make(chan struct{}, 1)}
+	b := &mailbox{mu: &x.mu, signal: make(chan struct{}, 1)}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.boxes[id] = b
@@ -108,14 +123,25 @@ func (x *exchange) close(id store.PartitionID, b *mailbox) {
 	}
 }
 
-// post hands over to a partition's present job, if it has one.
+// post counts what is handed over and gives it to the partition's present job, if
+// it has one.
 func (x *exchange) post(id store.PartitionID, h partition.Handover) {
-	x.mu.Lock()
-	b := x.boxes[id]
-	x.mu.Unlock()
-	if b != nil {
-		b.post(h)
+	if b := x.put(id, h); b != nil {
+		b.wake()
 	}
+}
+
+func (x *exchange) put(id store.PartitionID, h partition.Handover) *mailbox {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if h.Row != nil {
+		x.sizes[id].add(h.Row.Count, len(h.Row.Payload))
+	}
+	b := x.boxes[id]
+	if b != nil {
+		b.put(h)
+	}
+	return b
 }
 
 // The bounds of a mailbox; beyond them hand-overs are dropped.
@@ -129,7 +155,7 @@ const (
 type mailbox struct {
 	signal chan struct{} // capacity 1: something is there, or may have changed
 
-	mu    sync.Mutex
+	mu    *sync.Mutex // the exchange's
 	items []partition.Handover
 	bytes int
 	lost  bool
@@ -144,14 +170,7 @@ func (b *mailbox) wake() {
 	}
 }
 
-func (b *mailbox) post(h partition.Handover) {
-	b.put(h)
-	b.wake()
-}
-
 func (b *mailbox) put(h partition.Handover) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	if b.lost || len(b.items) >= mailboxItems || b.bytes >= mailboxBytes {
 		b.lose(h)
 		return

@@ -18,6 +18,7 @@ func handover(producer store.PartitionID, number uint64, size int) partition.Han
 // producer and says that rows were lost (D-10).
 func TestMailboxIsBounded(t *testing.T) {
 	x := newExchange()
+	x.limit(1, 1, 1)
 	b := x.open(1)
 	for i := range uint64(3 * mailboxItems) {
 		x.post(1, handover(store.PartitionID(i%2), i, 10))
@@ -42,6 +43,7 @@ func TestMailboxIsBounded(t *testing.T) {
 // TestHandoverToAFormerJobGoesNowhere: a mailbox belongs to one generation.
 func TestHandoverToAFormerJobGoesNowhere(t *testing.T) {
 	x := newExchange()
+	x.limit(1, 1, 1)
 	former := x.open(1)
 	present := x.open(1)
 	x.close(1, former) // ends late
@@ -54,4 +56,24 @@ func TestHandoverToAFormerJobGoesNowhere(t *testing.T) {
 	}
 	x.close(1, present)
 	x.post(1, handover(2, 2, 1)) // nobody is there: dropped
+}
+
+// TestSizesAreSetRightOnlyWhenNothingIsOnTheWay: what is handed over and not yet
+// taken counts, also if its job believes that it has consumed everything.
+func TestSizesAreSetRightOnlyWhenNothingIsOnTheWay(t *testing.T) {
+	x := newExchange()
+	x.limit(1, 5, 1000)
+	b := x.open(1)
+	h := handover(2, 1, 1)
+	h.Row.Count = 5
+	x.post(1, h)
+	x.empty(1, b)
+	if !x.full(1) {
+		t.Error("a row that was handed over no longer counts")
+	}
+	b.take()
+	x.empty(1, b) // its commit was applied, but its outcome was lost
+	if x.full(1) {
+		t.Error("the inbox is empty, and still counts as full")
+	}
 }

@@ -167,7 +167,7 @@ func (j *job) run(ctx context.Context) (outcome, error) {
 		}
 		if !acted {
 			if j.machine.InboxEmpty() {
-				j.env.exchange.empty(id)
+				j.env.exchange.empty(id, j.box)
 			}
 			j.publish(now, false)
 			if err := j.wait(ctx, r); err != nil {
@@ -317,7 +317,6 @@ func (j *job) handOver(c *store.Commit, e *partition.Epoch) {
 	x := j.env.exchange
 	for i := range c.Produced {
 		row := &c.Produced[i]
-		x.add(row.Target, row.Count, len(row.Payload))
 		x.post(row.Target, partition.Handover{Row: row, Report: c.Report})
 	}
 	j.tell(c.Report, c.Produced)
