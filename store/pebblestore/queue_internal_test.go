@@ -101,6 +101,33 @@ func TestAClaimThatFailsHoldsNothing(t *testing.T) {
 	})
 }
 
+// Who has found a queue and waits for its lock while it is dropped finds it gone.
+func TestNobodyAppendsToAQueueDroppedMeanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := openQueues(t, vfs.NewMem(), "a")
+		defer s.Close()
+		rows := []store.QueueAppend{{Queue: "a"}}
+		holder, err := s.claimQueues(t.Context(), rows, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var drop, push, trim error
+		for _, wait := range []func(){ // they get the lock in this order
+			func() { drop = s.DropQueue(t.Context(), "a") },
+			func() { push = s.PushQueue(t.Context(), rows) },
+			func() { trim = s.TrimQueue(t.Context(), "a", 0, 1) },
+		} {
+			go wait()
+			synctest.Wait()
+		}
+		holder.release()
+		synctest.Wait()
+		if drop != nil || !errors.Is(push, store.ErrNoQueue) || !errors.Is(trim, store.ErrNoQueue) {
+			t.Fatalf("drop %v, push %v, trim %v", drop, push, trim)
+		}
+	})
+}
+
 func TestADroppedQueueLeavesNothing(t *testing.T) {
 	s := openQueues(t, vfs.NewMem(), "a", "b")
 	rows := []store.QueueAppend{{Queue: "a", Value: []byte("x")}, {Queue: "a", Partition: 2}, {Queue: "b"}}
