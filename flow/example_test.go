@@ -10,6 +10,7 @@ import (
 	"github.com/rondo-flow/rondo/flow"
 	"github.com/rondo-flow/rondo/flowtest"
 	"github.com/rondo-flow/rondo/schema"
+	"google.golang.org/protobuf/types/known/wrapperspb"
 )
 
 // counter counts the messages of each key and, when the key is visited, emits
@@ -137,4 +138,76 @@ func ExampleRaw() {
 	// Output:
 	// [1 2 3] true <nil>
 	// [] false <nil>
+}
+
+// Protobuf is for messages of generated types.
+func ExampleProtobuf() {
+	c := flow.Protobuf[*wrapperspb.StringValue]()
+	b, err := c.Encode(wrapperspb.String("LAS"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	v, err := c.Decode(b)
+	fmt.Println(v.GetValue(), err)
+	// Output: LAS <nil>
+}
+
+// pairs handles messages and visits in batches: it emits a message for each visit
+// that depends on this visit alone.
+type pairs struct{ count *flow.State[int64] }
+
+func (p pairs) OnMessages(_ context.Context, rt flow.Runtime, msgs []flow.Message, _ flow.OutputCollector) error {
+	for _, m := range msgs {
+		h := p.count.Open(rt, m)
+		n, _, err := h.Get()
+		if err := errors.Join(err, h.Set(n+1)); err != nil {
+			return err
+		}
+	}
+	rt.Count("batches", 1)
+	return nil
+}
+
+func (p pairs) OnVisits(_ context.Context, rt flow.Runtime, visits []flow.Visit, out flow.OutputCollector) error {
+	for _, v := range visits {
+		n, _, err := p.count.Open(rt, v).Get()
+		if err != nil {
+			return err
+		}
+		m, err := rt.MessageBuilder("counts").Set("n", n).Finish()
+		if err := errors.Join(err, out.WithParents(v.ID).AddMessage(m)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func ExampleBatchFunction() {
+	counts, err := schema.New([]schema.Column{{Name: "n", Type: schema.TypeInt64}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	rt := flowtest.NewRuntime(flow.Streams{"counts": counts})
+	key := flow.NewKey(nil, string(schema.AppendKey(nil, schema.Uint64(1))))
+	f := pairs{flow.NewState("/count", flow.CBOR[int64]())}
+
+	ctx := context.Background()
+	err = errors.Join(
+		f.OnMessages(ctx, rt, []flow.Message{{Key: key}, {Key: key}, {Key: key}}, rt),
+		f.OnVisits(ctx, rt, []flow.Visit{{Key: key}}, rt))
+	fmt.Println(rt.Emitted()[0].Payload.Int64("n"), rt.Counted("batches"), err)
+	// Output: 3 1 <nil>
+}
+
+// Functions decide by event time, which watermarks tell.
+func ExampleRuntime() {
+	rt := flowtest.NewRuntime(nil)
+	_, known := rt.Watermark("flights")
+	fmt.Println(known)
+	rt.SetWatermark("flights", flow.Time(978310020e9))
+	at, known := rt.MinWatermark()
+	fmt.Println(at, known)
+	// Output:
+	// false
+	// 2001-01-01T00:47:00Z true
 }

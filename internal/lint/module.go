@@ -28,6 +28,7 @@ var homes = []home{
 	{"golang.org/x/sync", []string{"engine", "cmd/..."}},
 	{"golang.org/x/tools", nil},
 	{"golang.org/x/term", []string{"cmd/..."}},
+	{"google.golang.org/protobuf", []string{"flow"}},
 	{"pgregory.net/rapid", nil},
 	{"testing", nil},
 }
