@@ -145,18 +145,27 @@ func incompatible(before, after *spec.Pipeline) (problems []error) {
 	return problems
 }
 
-// attach hands the store to the sources and sinks whose data lies in it.
+// attach hands the store to the sinks and sources whose data lies in it: sinks
+// first, since they make what sources of the same pipeline may read.
 func (p *plan) attach(ctx context.Context, s store.Queues) error {
 	for _, n := range p.nodes {
-		if source, ok := n.source.(connector.InStore); ok {
-			if err := errors.Join(source.Attach(ctx, s), n.enumerate(ctx)); err != nil {
-				return fmt.Errorf("source %s of computation %s: %w", n.sourceStream, n.id, err)
-			}
-		}
 		for _, sink := range n.storeSinks {
 			if err := sink.sink.Attach(ctx, s); err != nil {
 				return fmt.Errorf("sink of computation %s: %w", n.id, err)
 			}
+		}
+	}
+	for _, n := range p.nodes {
+		source, ok := n.source.(connector.InStore)
+		if !ok {
+			continue
+		}
+		err := source.Attach(ctx, s)
+		if err == nil {
+			err = n.enumerate(ctx)
+		}
+		if err != nil {
+			return fmt.Errorf("source %s of computation %s: %w", n.sourceStream, n.id, err)
 		}
 	}
 	return nil

@@ -105,7 +105,7 @@ func (s *sourceReader) request(r *partition.ReadSource) {
 // accept takes a batch in and tells the machine how much of it is new.
 func (s *sourceReader) accept(b connector.Batch) partition.SourceRead {
 	if b.Gap != "" {
-		s.skip = 0 // rows counted from the former offset mean nothing any more
+		s.skip = s.beyond(b.Offset)
 	}
 	drop := min(s.skip, len(b.Rows))
 	s.skip -= drop
@@ -124,6 +124,21 @@ func (s *sourceReader) accept(b connector.Batch) partition.SourceRead {
 		s.pass(in, s.skip)
 	}
 	return partition.SourceRead{Rows: len(in.rows), Bytes: b.Bytes, End: b.End}
+}
+
+// beyond returns how many rows behind an offset are consumed already, when rows
+// before it turned out to be gone. A source that tells positions knows; for
+// others, rows counted from the former offset mean nothing any more.
+func (s *sourceReader) beyond(offset []byte) int {
+	if s.told == nil || s.skip == 0 {
+		return 0
+	}
+	was, err := s.told.Position(s.key, s.base, s.taken)
+	is, err2 := s.told.Position(s.key, offset, 0)
+	if err != nil || err2 != nil || was.Offset <= is.Offset {
+		return 0
+	}
+	return int(was.Offset - is.Offset)
 }
 
 // pass notes that a batch is consumed, up to rows of the next one.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rondo-flow/rondo/connector"
 	"github.com/rondo-flow/rondo/schema"
+	"github.com/rondo-flow/rondo/store"
 	"pgregory.net/rapid"
 )
 
@@ -87,4 +88,25 @@ func TestPassedOverRowsCountWithTheOffsetBehindThem(t *testing.T) {
 	if offset, n := s.take(0); n != 100 || string(offset) != "\x004" {
 		t.Errorf("offset %q counts %d rows at the end, want 100", offset, n)
 	}
+}
+
+// TestGapBeforeTheConsumedPositionRepeatsNothing: rows that were trimmed inside a
+// batch of which a part is consumed do not shift what is skipped at a restart.
+func TestGapBeforeTheConsumedPositionRepeatsNothing(t *testing.T) {
+	for _, c := range []struct{ trimmed, next int64 }{{3, 10}, {10, 10}, {12, 12}} {
+		s := &sourceReader{base: []byte("0"), taken: 10, skip: 10, told: countingPositions{}}
+		s.accept(connector.Batch{Gap: "trimmed", Offset: []byte(strconv.FormatInt(c.trimmed, 10))})
+		s.accept(counting(int(c.trimmed), 20))
+		if rows, _ := s.hand(1); rows[0][0].AsInt64() != c.next {
+			t.Errorf("trimmed to %d: row %d comes next, want %d", c.trimmed, rows[0][0].AsInt64(), c.next)
+		}
+	}
+}
+
+// countingPositions tells positions for offsets that are row numbers.
+type countingPositions struct{}
+
+func (countingPositions) Position(_ string, offset []byte, taken int) (store.QueuePosition, error) {
+	at, err := strconv.Atoi(string(offset))
+	return store.QueuePosition{Offset: uint64(at + taken)}, err
 }
