@@ -5,31 +5,35 @@ import "time"
 // Budget says between two inputs whether the epoch goes on (D-20, KV-30).
 // Messages come first and leave visits the time of their share; visits then get
 // what their share of the time used so far amounts to, with what is owed from
-// former epochs. One visit is always allowed.
+// former epochs. If no message is left over, visits may use up the epoch. One
+// visit of each stream is always allowed.
 type Budget struct {
 	// MaxBytes bounds input and output bytes, separately; Max is the longest
 	// time.
 	MaxBytes int
 	Max      time.Duration
-	// Share is the share of visits, 1 when no message waits beyond this epoch,
-	// 0 when there is no visit.
+	// Share is the share of visits while messages wait, 0 when the epoch has no
+	// visit.
 	Share float64
+	// Waiting says that messages wait beyond those of the epoch.
+	Waiting bool
 	// Credit is the time owed to visits, negative when they had too much.
 	Credit time.Duration
+
+	cut bool // a message of the epoch is left over, because its time was up
 }
 
 // MoreMessages tells whether another message may be taken, after messages took
 // the given time.
 func (b *Budget) MoreMessages(spent time.Duration, in, out int) bool {
-	limit := b.Max
-	if b.Share < 1 {
-		limit = time.Duration(float64(b.Max) * (1 - b.Share))
-	}
-	return spent < limit && in < b.MaxBytes && out < b.MaxBytes
+	limit := time.Duration(float64(b.Max) * (1 - b.Share))
+	more := spent < limit && in < b.MaxBytes && out < b.MaxBytes
+	b.cut = b.cut || !more
+	return more
 }
 
-// MoreVisits tells whether another visit may be taken, after messages and
-// visits took the given times and done visits were taken.
+// MoreVisits tells whether another visit of a stream may be taken, after messages
+// and visits took the given times and done visits of it were taken.
 func (b *Budget) MoreVisits(done int, messages, visits time.Duration, out int) bool {
 	if done == 0 {
 		return true
@@ -37,28 +41,32 @@ func (b *Budget) MoreVisits(done int, messages, visits time.Duration, out int) b
 	return visits < b.visitTime(messages) && out < b.MaxBytes
 }
 
+// shared says whether visits are held to their share.
+func (b *Budget) shared() bool { return b.Waiting || b.cut }
+
 func (b *Budget) visitTime(messages time.Duration) time.Duration {
-	if b.Share >= 1 {
+	if !b.shared() {
 		return max(b.Max-messages, 0)
 	}
-	return min(b.Credit+entitled(b.Share, messages), b.Max)
+	return min(b.Credit+b.entitled(messages), b.Max)
 }
 
-// entitled is the visit time that makes visits' share of the whole s.
-func entitled(s float64, messages time.Duration) time.Duration {
-	if s >= 1 {
-		return messages
+// entitled is the visit time that makes visits' share of the whole; if that is
+// everything, it is the whole epoch's.
+func (b *Budget) entitled(messages time.Duration) time.Duration {
+	if b.Share >= 1 {
+		return b.Max
 	}
-	return time.Duration(float64(messages) * s / (1 - s))
+	return min(time.Duration(float64(messages)*b.Share/(1-b.Share)), 10*b.Max)
 }
 
 // settle carries what visits got too much or too little into the next epoch.
 // The debt is bounded, so that one long handler call does not silence visits
 // for long, and an idle time saves nothing up.
 func (b *Budget) settle(messages, visits time.Duration) time.Duration {
-	if b.Share >= 1 || b.Share == 0 {
+	if b.Share == 0 || !b.shared() {
 		return 0
 	}
-	owed := b.Credit + entitled(b.Share, messages) - visits
+	owed := b.Credit + b.entitled(messages) - visits
 	return min(max(owed, -10*b.Max), b.Max)
 }

@@ -10,8 +10,9 @@ import (
 const ms = time.Millisecond
 
 func TestBudgetCutsAnEpochByTimeAndBytes(t *testing.T) {
-	alone := Budget{MaxBytes: 100, Max: 100 * ms, Share: 0}
+	alone := Budget{MaxBytes: 100, Max: 100 * ms}
 	beside := Budget{MaxBytes: 100, Max: 100 * ms, Share: 0.25}
+	all := Budget{MaxBytes: 100, Max: 100 * ms, Share: 1}
 	for _, c := range []struct {
 		name    string
 		b       Budget
@@ -23,6 +24,7 @@ func TestBudgetCutsAnEpochByTimeAndBytes(t *testing.T) {
 		{"time is up", alone, 100 * ms, 0, 0, false},
 		{"visits keep their share of the time", beside, 76 * ms, 0, 0, false},
 		{"messages may use the rest", beside, 74 * ms, 0, 0, true},
+		{"visits have all the time", all, ms, 0, 0, false},
 		{"input bytes are up", alone, 0, 100, 0, false},
 		{"output bytes are up", alone, 0, 0, 100, false},
 	} {
@@ -33,7 +35,7 @@ func TestBudgetCutsAnEpochByTimeAndBytes(t *testing.T) {
 }
 
 func TestBudgetAlwaysAllowsOneVisit(t *testing.T) {
-	b := Budget{MaxBytes: 100, Max: 100 * ms, Share: 0.25, Credit: -time.Hour}
+	b := Budget{MaxBytes: 100, Max: 100 * ms, Share: 0.25, Waiting: true, Credit: -time.Hour}
 	if !b.MoreVisits(0, 100*ms, 0, 1000) {
 		t.Error("the first visit is refused")
 	}
@@ -43,9 +45,27 @@ func TestBudgetAlwaysAllowsOneVisit(t *testing.T) {
 }
 
 func TestBudgetWithoutWaitingMessagesIsBoundByTimeAlone(t *testing.T) {
-	b := Budget{MaxBytes: 100, Max: 100 * ms, Share: 1}
+	b := Budget{MaxBytes: 100, Max: 100 * ms, Share: 0.25}
 	if !b.MoreVisits(5, 10*ms, 89*ms, 0) || b.MoreVisits(5, 10*ms, 90*ms, 0) {
 		t.Error("visits are to use what messages left of the epoch")
+	}
+	if owed := b.settle(10*ms, 90*ms); owed != 0 {
+		t.Errorf("time that nobody else wanted is charged: %s", owed)
+	}
+}
+
+// TestBudgetCountsMessagesOfTheEpochThatAreLeftOver: messages that the epoch
+// takes and has no time for wait as much as those it does not take.
+func TestBudgetCountsMessagesOfTheEpochThatAreLeftOver(t *testing.T) {
+	b := Budget{MaxBytes: 100, Max: 100 * ms, Share: 0.25}
+	if b.MoreMessages(75*ms, 0, 0) {
+		t.Error("messages take the time of visits")
+	}
+	if !b.MoreVisits(5, 75*ms, 24*ms, 0) || b.MoreVisits(5, 75*ms, 25*ms, 0) {
+		t.Error("visits are to get their share")
+	}
+	if owed := b.settle(75*ms, 15*ms); owed != 10*ms {
+		t.Errorf("visits are owed %s", owed)
 	}
 }
 
@@ -58,7 +78,7 @@ func TestVisitsGetTheirShareWhileMessagesWait(t *testing.T) {
 		visit := time.Duration(rapid.IntRange(100, 5000).Draw(t, "visit")) * time.Microsecond
 		var credit, messages, visits time.Duration
 		for range 200 {
-			b := Budget{MaxBytes: 1, Max: 100 * ms, Share: share, Credit: credit}
+			b := Budget{MaxBytes: 1, Max: 100 * ms, Share: share, Waiting: true, Credit: credit}
 			m, v := message, time.Duration(0)
 			for b.MoreMessages(m, 0, 0) {
 				m += message

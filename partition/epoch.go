@@ -110,12 +110,9 @@ func (m *Machine) nextEpoch(now visit.Instant, r *Ready) *Epoch {
 }
 
 func (m *Machine) budget(e *Epoch) Budget {
-	b := Budget{MaxBytes: m.params.MaxBytes, Max: m.params.MaxEpoch, Share: 1}
-	if m.messagesWait(e) {
-		b.Share, b.Credit = m.params.VisitShare, m.credit
-	}
-	if len(e.Visits) == 0 {
-		b.Share = 0
+	b := Budget{MaxBytes: m.params.MaxBytes, Max: m.params.MaxEpoch, Waiting: m.messagesWait(e), Credit: m.credit}
+	if len(e.Visits) > 0 {
+		b.Share = m.params.VisitShare
 	}
 	return b
 }
