@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"testing"
 
@@ -12,7 +13,9 @@ import (
 // TestMain makes this test binary rondo itself, and more commands of the
 // scripts, when it is started by their names.
 func TestMain(m *testing.M) {
-	testscript.Main(leakChecked{m}, map[string]func(){"rondo": main, "stubborn": stubborn})
+	commands := map[string]func(){"rondo": main, "stubborn": stubborn}
+	maps.Copy(commands, mountCommands())
+	testscript.Main(leakChecked{m}, commands)
 }
 
 // leakChecked fails tests that leave goroutines behind.

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/rondo-flow/rondo/spec"
@@ -21,7 +22,11 @@ func storeDir(dataDir string) string { return filepath.Join(dataDir, "store") }
 
 // openStore opens the store of a data folder, and makes it if it is not there.
 func openStore(dataDir string, log *slog.Logger) (*pebblestore.Store, error) {
-	return pebblestore.Open(storeDir(dataDir), pebblestore.Options{Logger: log, Started: time.Now()})
+	s, err := pebblestore.Open(storeDir(dataDir), pebblestore.Options{Logger: log, Started: time.Now()})
+	if errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission) {
+		err = fmt.Errorf("%w: this must be writable, also to be looked at; or choose another folder with --data", err)
+	}
+	return s, err
 }
 
 // openExisting opens the store of a data folder; nil if there is none.

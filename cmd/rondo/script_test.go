@@ -28,11 +28,23 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			return os.CopyFS(filepath.Join(env.WorkDir, "examples", "flights"), os.DirFS("../../examples/flights"))
 		},
+		Condition: func(name string) (bool, error) {
+			if name != "mounts" {
+				return false, fmt.Errorf("unknown condition %s", name)
+			}
+			return canMount(t.TempDir()), nil
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"figures": checkFigures, "exits": exits, "interrupt": interrupt, "hold": hold, "edit": edit,
-			"setstored": setStored, "isempty": isEmpty,
+			"setstored": setStored, "isempty": isEmpty, "bytes": writeBytes,
 		},
 	})
+}
+
+// canMount tells whether the scripts may mount anything.
+func canMount(dir string) bool {
+	room, err := exec.LookPath("room")
+	return err == nil && exec.Command(room, "64k", dir, "true").Run() == nil
 }
 
 // checkFigures DATADIR checks what a completed flights job wrote.
@@ -104,6 +116,13 @@ func edit(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("%s has %q %d times", args[0], args[1], n)
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Replace(text, args[1], args[2], 1)), 0o600))
+}
+
+// bytes FILE TEXT writes a text in which \x.. stands for any byte.
+func writeBytes(ts *testscript.TestScript, _ bool, args []string) {
+	text, err := strconv.Unquote(`"` + strings.ReplaceAll(args[1], `"`, `\"`) + `"`)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
 }
 
 // isEmpty DIR checks that a folder has nothing in it.
