@@ -18,7 +18,7 @@ func sweeping(id store.PartitionID, pass uint64, progress float64, evicted int64
 		Status: partition.Status{
 			Totals: store.Totals{Counts: []store.Count{{Name: "evictions", Value: evicted}}},
 			Visitors: []visit.Status{{
-				Stream: "sweep", Pass: pass, Progress: progress, Processed: visit.Rate{Value: 400.4, Known: true},
+				Stream: "sweep", Pass: pass, Progress: progress, Processed: visit.Rate{Value: 400.125, Known: true},
 				Left: time.Duration(id) * time.Second, LeftKnown: true,
 			}},
 		},
