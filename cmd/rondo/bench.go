@@ -18,6 +18,13 @@ type benchCommand struct {
 	Visits   benchVisitsCommand   `cmd:"" help:"Visits of keys, whose handler does nothing."`
 }
 
+// Help is shown below the usage.
+func (benchCommand) Help() string {
+	return `Examples:
+  rondo bench messages
+  rondo bench visits --partitions 32`
+}
+
 // benchFlags are what both commands have.
 type benchFlags struct {
 	Partitions int    `default:"16" placeholder:"N" help:"Number of partitions, 16 by default."`

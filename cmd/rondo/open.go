@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"syscall"
 	"time"
@@ -31,11 +30,7 @@ func openStore(dataDir string, log *slog.Logger) (*pebblestore.Store, error) {
 
 // openExisting opens the store of a data folder; nil if there is none.
 func openExisting(dataDir string) (*pebblestore.Store, error) {
-	entries, err := os.ReadDir(storeDir(dataDir))
-	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
-		return nil, nil
-	}
-	if err != nil {
+	if there, err := pebblestore.Exists(storeDir(dataDir)); !there {
 		return nil, err
 	}
 	return openStore(dataDir, discard())

@@ -16,6 +16,15 @@ type queueCommand struct {
 	Trim queueTrimCommand `cmd:"" help:"Remove the first rows of a queue."`
 }
 
+// Help is shown below the usage.
+func (queueCommand) Help() string {
+	return `Examples:
+  rondo queue push pipeline.yson orders <orders.jsonl
+  rondo queue pull pipeline.yson orders --limit 10
+  rondo queue list pipeline.yson
+  rondo queue trim pipeline.yson orders --consumed`
+}
+
 const queueHelp = `
 
 Queues lie in the store of a pipeline's data folder, which is found by the spec file or by --data. The pipeline must not be running.`

@@ -18,6 +18,13 @@ type stateCommand struct {
 	Get  stateGetCommand  `cmd:"" help:"Show the states of one key."`
 }
 
+// Help is shown below the usage.
+func (stateCommand) Help() string {
+	return `Examples:
+  rondo state list examples/flights/pipeline.yson
+  rondo state get examples/flights/pipeline.yson routes DFW ORD`
+}
+
 const stateHelp = `
 
 The pipeline is found by its spec file or by --data. Columns of a key that have an expression, such as the hash, are computed and not given. A key may also be given as the JSON object that is printed, in one argument.

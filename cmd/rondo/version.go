@@ -7,6 +7,14 @@ import (
 
 type versionCommand struct{}
 
+// Help is shown below the usage.
+func (versionCommand) Help() string {
+	return `It is a module's version, or else the revision that the binary was built from.
+
+Example:
+  rondo version`
+}
+
 // Run prints the version of this binary and of the Go that built it.
 func (versionCommand) Run(io *streams) error {
 	info, ok := debug.ReadBuildInfo()
