@@ -83,7 +83,7 @@ func (r *rig) pipeline() *Pipeline {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	o := Options{Spec: s, Functions: &functions, Connectors: &connectors}
+	o := Options{Spec: s, Functions: &functions, Connectors: &connectors, Log: slog.New(slog.DiscardHandler)}
 	if os.Getenv("RONDO_TEST_LOG") != "" {
 		o.Log = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	}

@@ -26,7 +26,8 @@ type Options struct {
 	// SpecDir is the folder that source paths are relative to, DataDir the one
 	// that sink paths are relative to.
 	SpecDir, DataDir string
-	// Log takes what happens; the default discards it.
+	// Log takes what happens, such as jobs that fail and start again; the default
+	// is slog's.
 	Log *slog.Logger
 	// Cores decides how many partitions a computation gets that does not say;
 	// the default is what the process may use.
@@ -54,7 +55,7 @@ var ErrInput = errors.New("the input cannot be read")
 // data to read is there. All problems are reported together.
 func Prepare(ctx context.Context, o Options) (*Pipeline, error) {
 	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
+		o.Log = slog.Default()
 	}
 	if o.Cores == 0 {
 		o.Cores = runtime.GOMAXPROCS(0)

@@ -19,7 +19,7 @@ type sinkProcessor struct {
 }
 
 // openSink opens the sink at the recorded position. The position that it starts
-// at is stored by the first epoch, which comes before any write.
+// at is stored before anything is written (job.recordStart).
 func openSink(ctx context.Context, n *node, recorded []byte) (*sinkProcessor, error) {
 	w, start, err := n.sink.Open(ctx, recorded)
 	if err != nil {

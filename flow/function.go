@@ -50,8 +50,9 @@ type Setup struct {
 // be used after the call returns.
 type Runtime interface {
 	// Cell is the raw access to one state of a key of the call - of its input, or
-	// of any input of its batch; use State for typed access. Names start with "/". (It takes the key rather than the
-	// input, which would be copied to the heap at every call.)
+	// of any input of its batch; use State for typed access. Names start with
+	// "/". (It takes the key rather than the input, which would be copied to the
+	// heap at every call.)
 	Cell(name string, key Key) (*Cell, error)
 	// ClearKey removes all internal states of the key (KV-31).
 	ClearKey(of Keyed) error

@@ -41,8 +41,9 @@ func (o *outputState) restore(r *store.Report) {
 	}
 }
 
-// refreshOutputs derives state and watermark of each output from its parents
-// (reference-system: completion). It is called when no epoch is open.
+// refreshOutputs derives state and watermark of each output from its parents: the
+// least of them, where completed ones hold no watermark back. It is called when no
+// epoch is open.
 func (m *Machine) refreshOutputs(now visit.Instant) {
 	for i := range m.outputs {
 		o := &m.outputs[i]

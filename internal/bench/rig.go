@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strconv"
 
 	"github.com/rondo-flow/rondo/connector"
@@ -54,7 +55,7 @@ func (s Setup) Pipeline(ctx context.Context) (*engine.Pipeline, error) {
 	if err := connectors.AddSource("generate", func(connector.Setup) (connector.Source, error) { return generator{s}, nil }); err != nil {
 		return nil, err
 	}
-	return engine.Prepare(ctx, engine.Options{Spec: parsed, Functions: &functions, Connectors: &connectors})
+	return engine.Prepare(ctx, engine.Options{Spec: parsed, Functions: &functions, Connectors: &connectors, Log: slog.New(slog.DiscardHandler)})
 }
 
 // count keeps the number of messages of a key.
