@@ -8,7 +8,7 @@
 //
 //	why: an answer to a list of a former owner is taken for the outstanding one
 //	test: ./visit TestHistories
-//	seed: 12
+//	seed: 304
 //	-- visit/listed.go --
 //	f.list.Token != t
 //	====
@@ -30,6 +30,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -49,7 +50,8 @@ const searched = 20_000
 type mutant struct {
 	name, why string
 	pkg, test string
-	seed      int // 0: the test takes none
+	args      []string // what the test is run with, beside its seed
+	seed      int      // 0: the test takes none
 	changes   []change
 }
 
@@ -69,7 +71,11 @@ func read(path string) (mutant, error) {
 		case "why":
 			m.why = value
 		case "test":
-			m.pkg, m.test, _ = strings.Cut(value, " ")
+			words := strings.Fields(value)
+			if len(words) < 2 {
+				return m, fmt.Errorf("%s: test is %q: say the package and the test's name", path, value)
+			}
+			m.pkg, m.test, m.args = words[0], words[1], words[2:]
 		case "seed":
 			if m.seed, err = strconv.Atoi(value); err != nil || m.seed < 1 {
 				return m, fmt.Errorf("%s: seed %q is no number above 0", path, value)
@@ -114,7 +120,7 @@ func (m mutant) apply(root string) (map[string]string, error) {
 
 // run runs the named test over the changed files and returns what it printed,
 // and whether it passed.
-func (m mutant) run(root, temp string, args ...string) (output string, passed bool, err error) {
+func (m mutant) run(root, temp string, seed ...string) (output string, passed bool, err error) {
 	files, err := m.apply(root)
 	if err != nil {
 		return "", false, err
@@ -135,7 +141,7 @@ func (m mutant) run(root, temp string, args ...string) (output string, passed bo
 	if err := os.WriteFile(list, overlay, 0o600); err != nil {
 		return "", false, err
 	}
-	cmd := exec.Command("go", append([]string{"test", "-count=1", "-overlay", list, "-run", "^" + m.test + "$", m.pkg}, args...)...)
+	cmd := exec.Command("go", slices.Concat([]string{"test", "-count=1", "-overlay", list, "-run", "^" + m.test + "$", m.pkg}, m.args, seed)...)
 	cmd.Dir = root
 	out, err := cmd.CombinedOutput()
 	if _, failed := err.(*exec.ExitError); err != nil && !failed {
@@ -201,11 +207,11 @@ func TestMutantsAreCaught(t *testing.T) {
 
 // check wants the named test to fail, and nothing else to go wrong.
 func (m mutant) check(t *testing.T, root string) {
-	var args []string
+	var seed []string
 	if m.seed > 0 {
-		args = []string{"-seeds", "1", "-seed", strconv.Itoa(m.seed)}
+		seed = []string{"-seeds", "1", "-seed", strconv.Itoa(m.seed)}
 	}
-	out, passed, err := m.run(root, t.TempDir(), args...)
+	out, passed, err := m.run(root, t.TempDir(), seed...)
 	switch {
 	case err != nil:
 		t.Fatal(err)
