@@ -11,6 +11,7 @@
 //	v := visit.New(cfg, params, stored, now)
 //	between epochs:
 //	    v.UpstreamCompleted(now, done)             // a level, repeated freely
+//	    v.RunNow(now, command)                     // a level, too
 //	    if l, ok := v.NextList(now); ok {          // peek
 //	        v.AcceptList(now, l)                   // take; read l.Range elsewhere
 //	    }
@@ -68,4 +69,18 @@
 //   - The completion signal is remembered while finite is false and counts once
 //     it is true: upstreams that completed stay completed.
 //   - An epoch of visits alone waits for less than KV-32 allows, see ReadyAt.
+//   - A pass that a run-now command drops is not summed up, since it was not
+//     completed. A command that comes while the stream is disabled or draining is
+//     obeyed when that ends. From the signal on the final pace counts, in the
+//     pass of a command as in any other.
+//   - Two parts that are merged keep the earlier of their run-now commands: to
+//     obey one again costs visits, to pass it over would break the promise.
+//   - First ticks spread the reads of partitions that start together. Where a
+//     minimum slice takes longer than a tick, the first slices are spread over
+//     that time: the spread of a tick would have ended with the first tick.
+//   - The bound on the age of the least recently visited key counts from the
+//     previous pass until the running one is committed, not only read.
+//   - Which listed names were ever found is stored with the pass record and
+//     united in a merge, so that neither a restart nor a move makes a name missing
+//     that was there.
 package visit

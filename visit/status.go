@@ -218,11 +218,11 @@ func (v *Visitor) left(now Instant) (left time.Duration, known bool) {
 // committed: what is not may have been visited as early as that. In the first
 // pass, and at the end of the final one, it counts from the pass's own start.
 func (v *Visitor) maxAge(now Instant) time.Duration {
-	age := v.sched.elapsed(now)
-	if v.pass.previous != 0 && !v.cover.all(committed) {
-		age = max(age, time.Duration(now.Wall-v.pass.previous))
+	oldest := v.pass.previous
+	if oldest == 0 || v.cover.all(committed) {
+		oldest = v.began()
 	}
-	return age
+	return max(v.sched.elapsed(now), time.Duration(now.Wall-oldest))
 }
 
 // unanswered is how long a list may take before it shows as an error (KV-19).
