@@ -23,7 +23,11 @@ func (p *Pipeline) open(ctx context.Context, s store.Store) ([]store.Partition, 
 	if err != nil {
 		return nil, fmt.Errorf("read partitions: %w", err)
 	}
-	next, err := p.adopt(stored, len(parts) > 0)
+	reports, err := s.Reports(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read reports: %w", err)
+	}
+	next, err := p.adopt(stored, len(parts) > 0, reports)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +56,7 @@ func (p *Pipeline) open(ctx context.Context, s store.Store) ([]store.Partition, 
 // adopt decides what is to be stored of the pipeline, and which dynamic spec is
 // in force: the file's, unless it is the one that was loaded last and another
 // was set since.
-func (p *Pipeline) adopt(stored *store.Pipeline, data bool) (*store.Pipeline, error) {
+func (p *Pipeline) adopt(stored *store.Pipeline, data bool, reports []store.Report) (*store.Pipeline, error) {
 	sp := p.opts.Spec
 	if stored == nil {
 		return &store.Pipeline{Name: sp.Name, Static: sp.StaticText, Dynamic: sp.DynamicText, Loaded: sp.DynamicText}, nil
@@ -62,7 +66,7 @@ func (p *Pipeline) adopt(stored *store.Pipeline, data bool) (*store.Pipeline, er
 	}
 	next := *stored
 	if stored.Static != sp.StaticText {
-		if err := p.checkStatic(stored, data); err != nil {
+		if err := p.checkStatic(stored, data, reports); err != nil {
 			return nil, err
 		}
 		p.log.Info("the static spec has changed, the new one is in force", "pipeline", sp.Name)
@@ -89,7 +93,7 @@ func (p *Pipeline) force(in *store.Pipeline) error {
 }
 
 // checkStatic refuses changes that the data would not survive.
-func (p *Pipeline) checkStatic(stored *store.Pipeline, data bool) error {
+func (p *Pipeline) checkStatic(stored *store.Pipeline, data bool, reports []store.Report) error {
 	if !data {
 		return nil
 	}
@@ -98,6 +102,7 @@ func (p *Pipeline) checkStatic(stored *store.Pipeline, data bool) error {
 		return fmt.Errorf("the stored static spec: %w", err)
 	}
 	problems := incompatible(&before.Pipeline, &p.opts.Spec.Pipeline)
+	problems = append(problems, reopened(&before.Pipeline, &p.opts.Spec.Pipeline, reports)...)
 	if len(problems) == 0 {
 		return nil
 	}
@@ -144,6 +149,28 @@ func incompatible(before, after *spec.Pipeline) (problems []error) {
 	}
 	return problems
 }
+
+// reopened lists output streams that are completed by what they depended on, and
+// now depend on something else: their consumers are gone, and what is emitted
+// later would be lost.
+func reopened(before, after *spec.Pipeline, reports []store.Report) (problems []error) {
+	told := map[string]bool{}
+	for _, r := range reports {
+		for _, s := range r.Streams {
+			a, b := before.Computations[r.Computation], after.Computations[r.Computation]
+			if s.State != store.Finished || a == nil || b == nil || told[s.Stream] {
+				continue
+			}
+			if !slices.Equal(sorted(a.Dependencies[s.Stream]), sorted(b.Dependencies[s.Stream])) {
+				told[s.Stream] = true
+				problems = append(problems, fmt.Errorf("spec.computations.%s.streams_dependency.%s has changed, but the stream is completed and its readers are gone", r.Computation, s.Stream))
+			}
+		}
+	}
+	return problems
+}
+
+func sorted(s []string) []string { return slices.Sorted(slices.Values(s)) }
 
 // attach hands the store to the sinks and sources whose data lies in it: sinks
 // first, since they make what sources of the same pipeline may read.

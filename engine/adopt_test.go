@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"context"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rondo-flow/rondo/flow"
@@ -140,4 +143,50 @@ func TestNewSourcePartitionsAreRead(t *testing.T) {
 func (r *rig) with(rows [][]schema.Row) *rig {
 	r.rows = rows
 	return r
+}
+
+// TestDependenciesOfACompletedStreamCannotChange: its readers are gone, and what
+// is emitted later would be lost.
+func TestDependenciesOfACompletedStreamCannotChange(t *testing.T) {
+	synctest.Test(t, testDependenciesOfACompletedStream)
+}
+
+func testDependenciesOfACompletedStream(t *testing.T) {
+	r := newRig(t, 60, 10)
+	r.period = "1h"
+	silent := func(text string) string {
+		text = strings.Replace(text, "counts = [sweep]", "counts = [rows]", 1)
+		return strings.Replace(text, `sweep = {period`, `sweep = {final_pass_period = "1h"; period`, 1)
+	}
+	r.edit = silent
+	r.function = func() flow.Function { return quiet{newCountFunction(r)} }
+	s := storetest.NewModel()
+	p := r.pipeline()
+	time.AfterFunc(time.Minute, func() {
+		if !sinkCompleted(p.Status()) {
+			t.Error("the sink is not completed, though nothing depends on the visits")
+		}
+		p.Pause()
+	})
+	if _, err := p.Run(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	r.edit, r.function = nil, nil
+	_, err := r.pipeline().Run(t.Context(), s)
+	if err == nil || !strings.Contains(err.Error(), "spec.computations.counter.streams_dependency.counts has changed, but the stream is completed") {
+		t.Errorf("error %v, want the change refused", err)
+	}
+}
+
+func sinkCompleted(s Status) bool {
+	return slices.ContainsFunc(s.Partitions, func(p PartitionStatus) bool {
+		return p.Kind == store.SinkPartition && p.Phase == Done
+	})
+}
+
+// quiet counts, and emits nothing on visits.
+type quiet struct{ row *countFunction }
+
+func (q quiet) OnMessage(ctx context.Context, rt flow.Runtime, m flow.Message, out flow.OutputCollector) error {
+	return q.row.OnMessage(ctx, rt, m, out)
 }

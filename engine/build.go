@@ -104,6 +104,7 @@ func (b *builder) function(n *node, c *spec.Computation, path string) {
 		Computation: c.ID,
 		Parameters:  flow.NewParameters(c.FunctionParameters, path+".processing_function_parameters"),
 		Inputs:      b.schemas(c.Inputs), Outputs: b.schemas(c.Outputs), Key: n.key,
+		Visits: c.VisitStreamIDs(), Parents: c.Dependencies,
 	}
 	f, err := n.factory(n.setup)
 	if err == nil {
@@ -116,6 +117,9 @@ func (b *builder) function(n *node, c *spec.Computation, path string) {
 // needs, one of each kind.
 func (n *node) accepts(f flow.Function) error {
 	c := callsOf(f)
+	if err := c.misspelled(f); err != nil {
+		return err
+	}
 	messages, visits := c.onMessage != nil || c.onMessages != nil, c.onVisit != nil || c.onVisits != nil
 	switch {
 	case c.onMessage != nil && c.onMessages != nil:

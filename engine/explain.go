@@ -54,7 +54,11 @@ func (p *Pipeline) InForce(ctx context.Context, s store.Store) (*InForce, error)
 	if err != nil {
 		return nil, fmt.Errorf("read partitions: %w", err)
 	}
-	next, err := p.adopt(stored, len(parts) > 0)
+	reports, err := s.Reports(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read reports: %w", err)
+	}
+	next, err := p.adopt(stored, len(parts) > 0, reports)
 	if err != nil {
 		return nil, err
 	}

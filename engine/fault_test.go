@@ -138,6 +138,9 @@ func TestPausedAndStoppedPipelinesGoOn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if got := p.Status(); got.Messages != sum.Messages || got.Visits != sum.Visits {
+				t.Errorf("the status says %d messages and %d visits, the summary %d and %d", got.Messages, got.Visits, sum.Messages, sum.Visits)
+			}
 			if sizes, _ := s.InboxSizes(t.Context()); stop && len(sizes) > 0 {
 				t.Errorf("a stopped pipeline has messages in flight: %+v", sizes)
 			}

@@ -228,3 +228,30 @@ func (f sour) OnVisit(ctx context.Context, rt flow.Runtime, v flow.Visit, out fl
 	}
 	return err
 }
+
+// strange has an OnVisit that nobody would call.
+type strange struct{ quiet }
+
+func (strange) OnVisit(context.Context, flow.Runtime, *flow.Visit, flow.OutputCollector) error {
+	return nil
+}
+
+func TestMethodsThatWouldNotBeCalledAreRefused(t *testing.T) {
+	r := newRig(t, 1, 1)
+	n := &node{}
+	err := n.accepts(strange{quiet{newCountFunction(r)}})
+	if err == nil || !strings.Contains(err.Error(), "OnVisit of engine.strange is not the method that is called: it must be OnVisit(context.Context") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestEventTimesThatCannotBeReadStopThePipeline: reading the row again would not
+// help.
+func TestEventTimesThatCannotBeReadStopThePipeline(t *testing.T) {
+	r := newRig(t, 10, 10)
+	r.rows[0][2][2] = schema.Int64(1 << 60)
+	_, err := r.pipeline().Run(t.Context(), storetest.NewModel())
+	if err == nil || !strings.Contains(err.Error(), "event timestamp from column at: 1152921504606846976 is not a time") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -96,6 +96,9 @@ func (p *Pipeline) Run(ctx context.Context, s store.Store) (*Summary, error) {
 	if env.before, err = summarize(ctx, s); err != nil {
 		return nil, err
 	}
+	if env.before.Completed {
+		p.log.Info("the pipeline is completed, nothing is left to do; another run starts with an empty data folder", "pipeline", p.opts.Spec.Name)
+	}
 	p.begin(env)
 	err = env.runAll(ctx, p.plan, parts)
 	if err != nil && ctx.Err() == nil {
@@ -118,6 +121,13 @@ func (p *Pipeline) newEnvironment(ctx context.Context, s store.Store, parts []st
 		d := p.plan.node(part.Computation).dynamic
 		env.exchange.limit(part.ID, int64(d.InboxRowLimit), int64(d.InboxByteLimit))
 		env.boards[part.ID] = newBoard(part)
+	}
+	totals, err := s.Totals(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read totals: %w", err)
+	}
+	for _, t := range totals {
+		env.boards[t.Partition].update(func(s *PartitionStatus) { s.Totals = t.Totals })
 	}
 	sizes, err := s.InboxSizes(ctx)
 	if err != nil {

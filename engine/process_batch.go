@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/rondo-flow/rondo/flow"
@@ -24,6 +25,25 @@ func callsOf(f flow.Function) (c calls) {
 	c.onVisit, _ = f.(flow.RowVisitFunction)
 	c.onVisits, _ = f.(flow.BatchVisitFunction)
 	return c
+}
+
+// misspelled refuses methods that are called like those of a function and are
+// not: they would never be called.
+func (c calls) misspelled(f flow.Function) error {
+	for _, m := range []struct {
+		name, signature string
+		right           bool
+	}{
+		{"OnMessage", "(context.Context, flow.Runtime, flow.Message, flow.OutputCollector) error", c.onMessage != nil},
+		{"OnMessages", "(context.Context, flow.Runtime, []flow.Message, flow.OutputCollector) error", c.onMessages != nil},
+		{"OnVisit", "(context.Context, flow.Runtime, flow.Visit, flow.OutputCollector) error", c.onVisit != nil},
+		{"OnVisits", "(context.Context, flow.Runtime, []flow.Visit, flow.OutputCollector) error", c.onVisits != nil},
+	} {
+		if _, there := reflect.TypeOf(f).MethodByName(m.name); there && !m.right {
+			return fmt.Errorf("%s of %T is not the method that is called: it must be %s%s", m.name, f, m.name, m.signature)
+		}
+	}
+	return nil
 }
 
 // runMessageBatch gives all messages of the epoch to one call; it cannot be cut

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/rondo-flow/rondo/connector"
 	"github.com/rondo-flow/rondo/partition"
 	"github.com/rondo-flow/rondo/store"
 )
@@ -30,7 +31,7 @@ func (p *sourceProcessor) process(_ context.Context, e *partition.Epoch, res *re
 			event = int64(events[i])
 		}
 		if err := p.router.emit(0, row, event); err != nil {
-			return fmt.Errorf("row %s: %w", row, err)
+			return connector.Malformed(fmt.Errorf("row %s: %w", row, err))
 		}
 		res.processed.SourceRows++
 	}

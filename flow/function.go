@@ -44,6 +44,10 @@ type Setup struct {
 	// the group_by_schema (nil when the computation has none).
 	Inputs, Outputs Streams
 	Key             *KeySchema
+	// Visits are the visit streams; Parents, for each output, the streams that it
+	// depends on and that may therefore emit into it (KV-41).
+	Visits  []string
+	Parents map[string][]string
 }
 
 // Runtime is what a function may ask of the engine during a call. It must not

@@ -27,6 +27,13 @@ func (s *rollupSetup) target(stream *string, path ...string) *target {
 			strings.Join(slices.Sorted(maps.Keys(s.Outputs)), ", "))
 		return nil
 	}
+	for _, visits := range s.Visits {
+		if parents := s.Parents[*stream]; !slices.Contains(parents, visits) {
+			s.problem(path, "stream %s is written on visits by %s and does not depend on them: add \"%s\" = [\"%s\"] to the streams_dependency of computation %s",
+				*stream, visits, *stream, strings.Join(s.Visits, "\"; \""), s.Computation)
+			break
+		}
+	}
 	t := &target{stream: *stream, schema: out, row: make(schema.Row, out.Len())}
 	for _, c := range out.Columns() {
 		t.fill = append(t.fill, s.filler(c, *stream, path))
