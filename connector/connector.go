@@ -87,6 +87,13 @@ type Sink interface {
 	Open(ctx context.Context, position []byte) (w Writer, start []byte, err error)
 }
 
+// Targeted is a sink that can tell where it writes, so that a second one with the
+// same target is refused at submit: a file has one writer (D-26).
+type Targeted interface {
+	// Target names the place, the same for all sinks that write there.
+	Target() string
+}
+
 // Writer writes one sink. It is used by one goroutine, and there is one at a
 // time.
 type Writer interface {

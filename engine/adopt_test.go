@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -143,6 +144,16 @@ func TestNewSourcePartitionsAreRead(t *testing.T) {
 func (r *rig) with(rows [][]schema.Row) *rig {
 	r.rows = rows
 	return r
+}
+
+func TestTwoSinksWithOneTargetAreRefused(t *testing.T) {
+	r := newRig(t, 1, 1)
+	text := fmt.Sprintf(rigSpec, 1, "", "1s")
+	text = strings.Replace(text, "sinks = {", "sinks = {again = {sink_class_name = memory; input_stream_ids = [counts]}; ", 1)
+	_, err := r.prepare(text)
+	if err == nil || !strings.Contains(err.Error(), "spec.computations.counter.sinks.out: it writes memory, as does spec.computations.counter.sinks.again") {
+		t.Errorf("error %v", err)
+	}
 }
 
 // TestDependenciesOfACompletedStreamCannotChange: its readers are gone, and what

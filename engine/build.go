@@ -21,11 +21,12 @@ type builder struct {
 	o        Options
 	plan     plan
 	problems []error
+	targets  map[string]string // of sinks, with the paths of those who write them
 }
 
 // newPlan gives meaning to the names of a spec.
 func newPlan(ctx context.Context, o Options) (*plan, error) {
-	b := builder{o: o}
+	b := builder{o: o, targets: map[string]string{}}
 	for _, id := range o.Spec.Pipeline.ComputationIDs() {
 		b.computation(ctx, o.Spec.Pipeline.Computations[id])
 	}
@@ -196,7 +197,22 @@ func (b *builder) sink(owner *node, s *spec.Sink, path string) {
 	var err error
 	n.sink, err = factory(b.setup(owner.id, s.ID, s.Parameters, path, nil, b.schemas(s.Inputs)))
 	b.problem(path, err)
+	b.target(n.sink, path)
 	b.plan.nodes = append(b.plan.nodes, n)
+}
+
+// target refuses a second sink with the same target.
+func (b *builder) target(s connector.Sink, path string) {
+	t, ok := s.(connector.Targeted)
+	if !ok {
+		return
+	}
+	target := t.Target()
+	if first, taken := b.targets[target]; taken {
+		b.problem(path, fmt.Errorf("it writes %s, as does %s: give each sink its own, or let one sink take all the streams", target, first))
+		return
+	}
+	b.targets[target] = path
 }
 
 func (b *builder) setup(computation, name string, params *yson.Node, path string, s *schema.Schema, streams flow.Streams) connector.Setup {

@@ -70,9 +70,17 @@ func (r *rig) pipeline() *Pipeline {
 	if r.edit != nil {
 		text = r.edit(text)
 	}
-	s, err := spec.Parse("rig.yson", []byte(text))
+	p, err := r.prepare(text)
 	if err != nil {
 		r.t.Fatal(err)
+	}
+	return p
+}
+
+func (r *rig) prepare(text string) (*Pipeline, error) {
+	s, err := spec.Parse("rig.yson", []byte(text))
+	if err != nil {
+		return nil, err
 	}
 	var functions flow.Registry
 	var connectors connector.Registry
@@ -81,17 +89,13 @@ func (r *rig) pipeline() *Pipeline {
 		connectors.AddSource("memory", func(connector.Setup) (connector.Source, error) { return (*memorySource)(r), nil }),
 		connectors.AddSink("memory", func(connector.Setup) (connector.Sink, error) { return r.sink, nil }))
 	if err != nil {
-		r.t.Fatal(err)
+		return nil, err
 	}
 	o := Options{Spec: s, Functions: &functions, Connectors: &connectors, Log: slog.New(slog.DiscardHandler)}
 	if os.Getenv("RONDO_TEST_LOG") != "" {
 		o.Log = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	}
-	p, err := Prepare(r.t.Context(), o)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return p
+	return Prepare(r.t.Context(), o)
 }
 
 func (r *rig) newFunction() flow.Function {
@@ -250,6 +254,8 @@ func (s *memorySink) Open(_ context.Context, position []byte) (connector.Writer,
 	s.written, s.open = s.written[:n], true
 	return s, []byte(strconv.Itoa(n)), nil
 }
+
+func (s *memorySink) Target() string { return "memory" }
 
 func (s *memorySink) Write(_ context.Context, messages []flow.Message) ([]byte, error) {
 	s.mu.Lock()

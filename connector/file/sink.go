@@ -34,6 +34,9 @@ type sink struct {
 	disk       disk
 }
 
+// Target is the file's cleaned path.
+func (s *sink) Target() string { return filepath.Clean(s.path()) }
+
 func (s *sink) path() string {
 	if filepath.IsAbs(s.name) {
 		return s.name
