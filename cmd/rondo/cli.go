@@ -47,6 +47,9 @@ func execute(args []string, stdout io.Writer, stderr *os.File) int {
 	if err != nil {
 		panic(err) // the command line does not depend on the user
 	}
+	if len(args) == 1 && args[0] == "--version" {
+		args = []string{"version"}
+	}
 	command, err := parser.Parse(args)
 	if err != nil {
 		return report(stderr, &usageError{err})

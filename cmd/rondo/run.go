@@ -40,6 +40,7 @@ func (c *runCommand) Run(io *streams) error {
 	log := slog.New(slog.NewTextHandler(screen, nil))
 	told, stop := context.WithCancel(context.Background())
 	ignore := onInterrupt(func() {
+		screen.home()
 		log.Warn("stopping at the next epoch bound; Ctrl-C again quits at once")
 		stop()
 	})

@@ -41,6 +41,16 @@ func (s *screen) Write(b []byte) (int, error) {
 	return s.file.Write(b)
 }
 
+// home brings the cursor back to the line's beginning: a terminal echoes Ctrl-C
+// where it stands, and the block would be taken away from there on only.
+func (s *screen) home() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.above != nil {
+		_, _ = io.WriteString(s.file, "\r")
+	}
+}
+
 // cover tells that a block is shown from now on, and uncover calls remove, which
 // takes it away, while nothing is written.
 func (s *screen) cover(above io.Writer) {
