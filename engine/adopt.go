@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/rondo-flow/rondo/connector"
 	"github.com/rondo-flow/rondo/spec"
 	"github.com/rondo-flow/rondo/store"
+	"github.com/rondo-flow/rondo/yson"
 )
 
 // open makes the store this pipeline's, or checks that it is and that the spec
@@ -139,8 +141,8 @@ func incompatible(before, after *spec.Pipeline) (problems []error) {
 			{"group_by_schema", a.GroupBy.Equal(b.GroupBy)},
 			{"input_stream_ids", slices.Equal(a.Inputs, b.Inputs)},
 			{"output_stream_ids", slices.Equal(a.Outputs, b.Outputs)},
-			{"sinks", slices.Equal(a.SinkIDs(), b.SinkIDs())},
-			{"source_streams", slices.Equal(a.SourceIDs(), b.SourceIDs())},
+			{"sinks", maps.EqualFunc(a.Sinks, b.Sinks, sameSink)},
+			{"source_streams", maps.EqualFunc(a.Sources, b.Sources, func(x, y *spec.Source) bool { return x.ClassName == y.ClassName })},
 		} {
 			if !c.same {
 				add("%s.%s has changed", path, c.field)
@@ -148,6 +150,20 @@ func incompatible(before, after *spec.Pipeline) (problems []error) {
 		}
 	}
 	return problems
+}
+
+// sameSink tells whether a sink goes on where it was: what it has written must fit
+// what it will write.
+func sameSink(a, b *spec.Sink) bool {
+	return a.ClassName == b.ClassName && slices.Equal(a.Inputs, b.Inputs) && slices.Equal(text(a.Parameters), text(b.Parameters))
+}
+
+// text is the canonical form of parameters, nil for none.
+func text(n *yson.Node) []byte {
+	if n == nil {
+		return nil
+	}
+	return yson.Encode(n)
 }
 
 // reopened lists output streams that are completed by what they depended on, and

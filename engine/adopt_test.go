@@ -32,6 +32,7 @@ func TestSpecAndDataMustFit(t *testing.T) {
 		{"another type", "{name=count;type=int64}", "{name=count;type=uint64}", []string{"spec.streams.counts.schema has changed"}},
 		{"no sink", `;
       sinks = {out = {sink_class_name = memory; input_stream_ids = [counts]}}`, "", []string{"counter.sinks has changed"}},
+		{"another sink parameter", "sink_class_name = memory;", "sink_class_name = memory; parameters = {format = csv};", []string{"counter.sinks has changed"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t, 60, 10)

@@ -97,7 +97,7 @@ type VisitStream struct {
 	// those given, else all. An empty list waits for nothing (KV-33).
 	Upstream []string `yson:"upstream_streams,set"`
 
-	BucketCount int `yson:"bucket_count" range:">=1,<=65536"` // pieces of a partition's range, read in turn (KV-6)
+	BucketCount int `yson:"bucket_count" range:">=1,<=4096"` // pieces of a partition's range, read in turn (KV-6)
 }
 
 // SetDefaults implements [yson.Defaulter].

@@ -25,6 +25,32 @@ func (p place) of(path string) string {
 	return filepath.Join(p.dir, path)
 }
 
+// key is the one spelling of a path, by which a partition is known: relative to the
+// folder of the spec if it lies in there, and clean. A path that is spelled
+// another way must not be taken for another file, which would be read once more.
+func (p place) key(path string) string {
+	path = filepath.Clean(path)
+	if !filepath.IsAbs(path) {
+		return path
+	}
+	dir, err := filepath.Abs(p.dir)
+	if err != nil {
+		return path
+	}
+	if inside, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(inside) {
+		return inside
+	}
+	return path
+}
+
+// whole is a pattern with the folder that it is relative to.
+func (p place) whole(pattern string) string {
+	if filepath.IsAbs(pattern) {
+		return pattern
+	}
+	return filepath.Join(escape(p.dir), pattern)
+}
+
 // isPattern tells whether a path stands for those that match it.
 func isPattern(path string) bool { return strings.ContainsAny(path, "*?[") }
 
@@ -34,7 +60,7 @@ func (p place) list() ([]string, error) {
 	var paths []string
 	for _, pattern := range p.patterns {
 		if !isPattern(pattern) {
-			paths = append(paths, filepath.Clean(pattern))
+			paths = append(paths, p.key(pattern))
 			continue
 		}
 		found, err := p.match(pattern)
@@ -52,11 +78,7 @@ func (p place) list() ([]string, error) {
 
 // match returns the regular files that match a pattern.
 func (p place) match(pattern string) ([]string, error) {
-	whole := pattern
-	if !filepath.IsAbs(pattern) {
-		whole = filepath.Join(escape(p.dir), pattern)
-	}
-	matches, err := filepath.Glob(whole)
+	matches, err := filepath.Glob(p.whole(pattern))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", pattern, err)
 	}
@@ -70,7 +92,7 @@ func (p place) match(pattern string) ([]string, error) {
 				return nil, err
 			}
 		}
-		paths = append(paths, path)
+		paths = append(paths, p.key(path))
 	}
 	return paths, nil
 }
@@ -84,9 +106,14 @@ func escape(path string) string {
 func (p place) has(path string) bool {
 	return slices.ContainsFunc(p.patterns, func(pattern string) bool {
 		if !isPattern(pattern) {
-			return filepath.Clean(pattern) == path
+			return p.key(pattern) == path
 		}
-		ok, err := filepath.Match(filepath.Clean(pattern), path)
+		dir, err := filepath.Abs(p.dir)
+		if err != nil {
+			return false
+		}
+		there := place{dir: dir}
+		ok, err := filepath.Match(filepath.Clean(there.whole(pattern)), there.of(path))
 		return err == nil && ok
 	})
 }
