@@ -221,6 +221,27 @@ func TestRestartsMoreFrequentThanAPass(t *testing.T) {
 	}
 }
 
+func TestRestartsMoreFrequentThanASlice(t *testing.T) {
+	for _, first := range []time.Duration{0, 250 * time.Millisecond, 499 * time.Millisecond} {
+		t.Run("R24 first tick after "+first.String(), func(t *testing.T) {
+			r := paced(uniform(1000, 1_000_000), 1_000_000, 24*time.Hour)
+			r.cfg.FirstTick = first
+			r.start()
+			visits := 0
+			for range 2 * time.Hour / (20 * time.Second) {
+				r.play(20*time.Second, func(time.Duration, Visit) { visits++ })
+				if at, ok := r.v.StoreBy(); ok && at <= r.now.Mono {
+					r.sync()
+				}
+				r.crash()
+			}
+			if visits < 70 || visits > 96 {
+				t.Errorf("%d of 1000 visits in a twelfth of the period", visits)
+			}
+		})
+	}
+}
+
 func TestVisitsPerSecond(t *testing.T) {
 	for _, rate := range []float64{0.5, 3, 200} {
 		t.Run(fmt.Sprintf("%g per second", rate), func(t *testing.T) {

@@ -154,6 +154,30 @@ func (p *owner) able(w *world) bool {
 		!slices.ContainsFunc(s.Buckets, func(b BucketStatus) bool { return b.Stalled })
 }
 
+// never is later than any wake-up.
+const never = time.Duration(math.MaxInt64)
+
+// wake returns when the fill loop asks to be woken.
+func (p *owner) wake(now Instant) time.Duration {
+	if at, ok := p.v.WakeAt(now); ok {
+		return at
+	}
+	return never
+}
+
+// checkWake checks, after a time in which nothing happened, that a driver which
+// sleeps until the fill loop asks for it sleeps through nothing and does not
+// wake in vain for ever.
+func (w *world) checkWake(p *owner, asked time.Duration) {
+	_, ok := p.v.NextList(w.now)
+	if ok && asked > w.now.Mono {
+		w.fail("%s would read now and asked to sleep until %s: %s", p.rng, asked, p.v.Status(w.now))
+	}
+	if again := p.wake(w.now); !ok && again <= w.now.Mono {
+		w.fail("%s asks to be woken at %s and has nothing to do: %s", p.rng, again, p.v.Status(w.now))
+	}
+}
+
 // checkStarved checks, after a time in which nothing happened, that a fill loop
 // which was able to read reads, and that visits which are ready are handed out.
 func (w *world) checkStarved(p *owner, able bool, d time.Duration) {

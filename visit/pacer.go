@@ -131,9 +131,14 @@ func (p *pacer) grant(mono time.Duration, span uint64) uint64 {
 	return min(p.units(credit), span)
 }
 
-// readyAt returns the time from which a range of this span is granted.
+// readyAt returns the time from which a range of this span is granted, 0 if it is
+// granted already.
 func (p *pacer) readyAt(span uint64) time.Duration {
-	return p.at + max(p.need(span)-p.credit, 0)
+	missing := p.need(span) - p.credit
+	if missing <= 0 {
+		return 0
+	}
+	return p.at + missing
 }
 
 // charge takes the price of units and returns it. Prices are rounded down and

@@ -174,6 +174,18 @@ func TestWatermarkRules(t *testing.T) {
 	})
 }
 
+func TestDisabledStreamsHoldNoWatermark(t *testing.T) {
+	r := newRig(spaced(1, 99), slow)
+	for r.v.Buffered() == 0 {
+		r.tick(time.Second)
+		r.fill()
+	}
+	before := r.v.Watermark(r.now)
+	r.reconfigure(t, func(p *Params) { p.Enabled = false })
+	r.tick(time.Hour)
+	want(t, "KV-45 it follows the clock", r.v.Watermark(r.now) >= before+int64(time.Hour), true)
+}
+
 func TestDiagnosticCases(t *testing.T) {
 	t.Run("DIAG-01 a failing read shows and loses nothing", func(t *testing.T) {
 		r := newRig(spaced(10, 20), nil).tokens()

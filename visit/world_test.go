@@ -265,16 +265,18 @@ func (w *world) play(o op) {
 }
 
 func (w *world) tick(d time.Duration) {
-	able := map[*owner]bool{}
+	able, wake := map[*owner]bool{}, map[*owner]time.Duration{}
 	for _, p := range w.parts {
 		w.pass(p, 0)
 		able[p] = p.able(w)
+		wake[p] = p.wake(w.now)
 	}
 	w.now.Mono += d
 	w.now.Wall += int64(d)
 	for _, p := range w.parts {
 		w.pass(p, d)
 		w.checkStarved(p, able[p], d)
+		w.checkWake(p, wake[p])
 	}
 }
 
@@ -566,7 +568,7 @@ func (w *world) change(b uint32) {
 	case 7:
 		w.params.MaxVisitsPerSecond = float64(b >> 8 % 4)
 	case 8:
-		w.params.FillPeriod = time.Duration(b>>8%4) * 100 * time.Millisecond
+		w.params.FillPeriod = []time.Duration{0, time.Millisecond, 100 * time.Millisecond, 300 * time.Millisecond}[b>>8%4]
 	}
 	w.reconfigure()
 }
