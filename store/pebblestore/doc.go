@@ -6,9 +6,14 @@
 //
 // Beside Pebble's own files the folder has two of ours: "rondo.format" names
 // the version of the layout and is checked before anything is opened or
-// changed; "rondo.owner" says which process holds the folder. What counts is
-// Pebble's file lock, which the system releases when a process dies: the owner
-// file only gives it a name, and a stale one blocks nobody.
+// changed; "rondo.owner" says which process holds the folder. The format file
+// comes first: a folder with other files and without it is refused, and so is
+// one with it in which a database was made but cannot be found. Hazard: Pebble
+// would begin a new database in either, and remove what it does not know.
+//
+// What counts for holding the folder is Pebble's file lock, which the system
+// releases when a process dies: the owner file only gives it a name, and a stale
+// one blocks nobody.
 //
 // # Keys and values
 //

@@ -20,9 +20,6 @@ func TestAFolderIsAStoreOnceItWasOpened(t *testing.T) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "something"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
 	want(false)
 	open(t, dir, pebblestore.Options{})
 	want(true)

@@ -16,13 +16,7 @@ import (
 	"github.com/rondo-flow/rondo/store"
 )
 
-const (
-	ownerFile  = "rondo.owner"
-	formatFile = "rondo.format"
-	// formatVersion is the version of the folder's layout, keys and values. It
-	// grows when an older Rondo could no longer read what this one writes.
-	formatVersion = 1
-)
+const ownerFile = "rondo.owner"
 
 // owner says who holds a folder.
 type owner struct {
@@ -86,42 +80,6 @@ func lockError(dir string, on vfs.FS, err error) error {
 func unlockFolder(dir string, on vfs.FS, lock *pebble.Lock) error {
 	_ = on.Remove(on.PathJoin(dir, ownerFile)) // a name without lock blocks nobody
 	return lock.Close()
-}
-
-// checkFormat refuses a folder that a newer Rondo wrote, and marks a new one.
-// The database has not been opened yet.
-func checkFormat(dir string, on vfs.FS) error {
-	text, err := readFile(on, dir, formatFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return markFormat(dir, on)
-	}
-	if err != nil {
-		return fmt.Errorf("%w: cannot read %s in data folder %s: %w", store.ErrUnavailable, formatFile, dir, err)
-	}
-	var version int
-	if _, err := fmt.Sscanf(string(text), "rondo store %d\n", &version); err != nil || version < 1 {
-		return corrupt("%s in data folder %s says %q", formatFile, dir, text)
-	}
-	if version > formatVersion {
-		return fmt.Errorf("%w: data folder %s has format %d, this Rondo reads up to %d; use the Rondo that wrote it", store.ErrNewerFormat, dir, version, formatVersion)
-	}
-	return nil
-}
-
-// markFormat marks a new folder. One that has a database but no mark was not
-// made by Rondo, or has lost a file.
-func markFormat(dir string, on vfs.FS) error {
-	desc, err := pebble.Peek(dir, on)
-	if err != nil {
-		return fmt.Errorf("%w: cannot read data folder %s: %w", store.ErrUnavailable, dir, err)
-	}
-	if desc.Exists {
-		return corrupt("data folder %s holds a database but no %s", dir, formatFile)
-	}
-	if err := writeFile(on, dir, formatFile, fmt.Appendf(nil, "rondo store %d\n", formatVersion)); err != nil {
-		return fmt.Errorf("%w: cannot write in data folder %s: %w", store.ErrUnavailable, dir, err)
-	}
-	return nil
 }
 
 func readFile(on vfs.FS, dir, name string) ([]byte, error) {

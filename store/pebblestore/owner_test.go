@@ -144,19 +144,6 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-func TestADatabaseThatIsNotRondosIsRefused(t *testing.T) {
-	fs := vfs.NewMem()
-	if err := open(t, "data", pebblestore.Options{FS: fs}).Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := fs.Remove("data/rondo.format"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := pebblestore.Open("data", pebblestore.Options{FS: fs}); !errors.Is(err, store.ErrCorrupt) {
-		t.Fatalf("open: %v", err)
-	}
-}
-
 func write(t *testing.T, fs vfs.FS, name, text string) {
 	t.Helper()
 	if err := fs.MkdirAll("data", 0o755); err != nil {

@@ -44,8 +44,9 @@ type Store struct {
 var _ store.Store = (*Store)(nil)
 
 // Open opens the data folder dir and makes it if it is not there. It fails with
-// ErrLocked, naming the holder, while a process has it open, and with
-// ErrNewerFormat if a newer Rondo wrote it.
+// ErrLocked, naming the holder, while a process has it open, with ErrNewerFormat
+// if a newer Rondo wrote it, and with ErrCorrupt if it holds files but is not a
+// store, or has lost its database. A folder that is refused stays as it is.
 func Open(dir string, o Options) (*Store, error) {
 	o = o.withDefaults()
 	dir, err := o.folder(dir)
@@ -54,6 +55,9 @@ func Open(dir string, o Options) (*Store, error) {
 	}
 	if err := o.FS.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("%w: cannot make data folder %s: %w", store.ErrUnavailable, dir, err)
+	}
+	if err := checkOurs(dir, o.FS); err != nil {
+		return nil, err
 	}
 	lock, err := lockFolder(dir, o.FS, o.Started)
 	if err != nil {
