@@ -33,7 +33,7 @@ type script struct {
 //	source rows=N [end]                           answers the read of the source
 //	listed keys=1,2,3 | list-failed               answers the oldest list
 //	processed [messages=N] [source=N] [visits=N] [event=T] [target=N]
-//	committed [wrote=1,2] | tick D | drain | block O | unblock
+//	committed [wrote=1,2] | tick D | drain | block O | unblock | run-now id=N
 //
 // Each command prints what the machine is ready to do then, and accepts it.
 func TestTranscripts(t *testing.T) {
@@ -77,6 +77,8 @@ func (s *script) run() {
 		s.tick()
 	case "drain":
 		s.step(Draining{})
+	case "run-now":
+		s.step(RunNow{Run: visit.Run{ID: uint64(s.number("id", 1))}})
 	case "block", "unblock":
 		s.step(Blocked{slices.Repeat([]bool{s.d.Cmd == "block"}, len(s.cfg.Outputs))})
 	default:
