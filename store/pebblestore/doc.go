@@ -58,5 +58,9 @@
 // why, commits that were under way with ErrUnknownOutcome. From that moment on
 // nothing reaches the disk any more (freezer), so that the folder is as a crash
 // would have left it, and opening it again gives every acknowledged commit.
-// Corrupt bytes stop the store in the same way, with ErrCorrupt.
+// Corrupt bytes stop the store in the same way, with ErrCorrupt. Hazard: Pebble
+// may meet them first in a compaction, whose iterator panics on some of them in
+// a goroutine of Pebble's, where nobody else can recover. The process then ends
+// instead of the store, as in a crash, and may do so again at the next start:
+// the table that was damaged has to come from a copy.
 package pebblestore
