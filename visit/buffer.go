@@ -15,7 +15,8 @@ type chunk struct {
 	system, event int64
 	entries       []entry
 	parts         []Part
-	next          int // entries before it are taken
+	unknown       []int // sources
+	next          int   // entries before it are taken
 }
 
 // left is the number of visits that are not taken.
@@ -27,6 +28,7 @@ func (c *chunk) visit(v *Visit, i int, watermark int64) {
 	e := &c.entries[i]
 	v.Key, v.Stale = e.key, e.stale
 	v.Parts = c.parts[e.first : e.first+e.count : e.first+e.count]
+	v.Unknown = c.unknown
 	v.System, v.Event = c.system, max(c.event, watermark)
 	v.List, v.Index = c.list, i
 }

@@ -48,6 +48,10 @@ type Answer struct {
 	Bytes int
 	// Names are those of Config.Names under which the source found rows.
 	Names []string
+	// Unreadable says that the source could not read the slice and wants the scan
+	// to go on without it (KV-53); it has no keys then. What it holds of the keys
+	// that other sources found is unknown, not absent.
+	Unreadable bool
 }
 
 // Part is what one source holds of a visited key.
@@ -64,6 +68,10 @@ type Visit struct {
 	// Parts holds one entry per source that has the key, by ascending source. It
 	// is shared and must not be changed.
 	Parts []Part
+	// Unknown are the sources that could not be read, by index and ascending: a
+	// source that is neither here nor in Parts holds nothing of the key (KV-52). It
+	// is shared and must not be changed.
+	Unknown []int
 	// Stale says that an epoch wrote the key after the list began, so that Parts
 	// must be read again before the visit is delivered (KV-22).
 	Stale bool

@@ -94,7 +94,10 @@ func (v *Visitor) progress(now Instant, f *flight, c cut, answers []Answer) {
 		v.sched.set(now, 0)
 	}
 	entries, parts := unite(answers, c.covered.Upper)
-	v.density.observe(now.Mono, len(entries), sizeOf(entries), c.covered.length())
+	unknown := unreadable(answers)
+	if unknown == nil {
+		v.density.observe(now.Mono, len(entries), sizeOf(entries), c.covered.length())
+	}
 	v.notice(answers)
 	units := f.list.Range.Span() - c.tail.Span()
 	v.reach.observe(now.Mono, v.pacer.period, v.pacer.worth(units))
@@ -106,6 +109,7 @@ func (v *Visitor) progress(now Instant, f *flight, c cut, answers []Answer) {
 		system:  now.Wall,
 		entries: entries,
 		parts:   parts,
+		unknown: unknown,
 	})
 	v.judge(now)
 	v.settle(now)

@@ -66,3 +66,37 @@ func TestPartsOfEverySource(t *testing.T) {
 	}
 	want(t, "KV-3 parts", got, "[5:a [{0 1}] 7:b [{0 2} {1 3}] 9:c [{1 4}]]")
 }
+
+func TestUnreadableSources(t *testing.T) {
+	two := func(c *Config, _ *Params) { c.Sources, c.Buckets = 2, 2 }
+	t.Run("KV-52 an outage is not absence", func(t *testing.T) {
+		r := newRig(spaced(10, 90), two).tokens()
+		l, _ := r.begin()
+		answers := r.answers(l)
+		answers[1].Unreadable = true
+		r.v.Listed(r.now, l.Token, answers)
+		r.fill()
+		for _, v := range r.v.NextVisits(r.now, nil, 100) {
+			want(t, "unknown of "+v.Key.String(), fmt.Sprint(v.Unknown), map[bool]string{true: "[1]", false: "[]"}[v.Key.Hash < 51])
+			want(t, "parts", v.Parts, "[{0 1}]")
+		}
+		want(t, "buffered", r.v.Buffered(), 9)
+	})
+	t.Run("KV-47 a slice that was not wholly read says nothing about density", func(t *testing.T) {
+		r := newRig(spaced(10, 90), two).tokens()
+		l, _ := r.begin()
+		answers := r.answers(l)
+		answers[1].Unreadable = true
+		r.v.Listed(r.now, l.Token, answers)
+		want(t, "offered", r.v.Status(r.now).Offered, "unknown")
+	})
+	t.Run("KV-52 a source that calls a slice unreadable has no keys of it", func(t *testing.T) {
+		r := newRig(spaced(10, 90), two).tokens()
+		l, _ := r.begin()
+		answers := r.answers(l)
+		answers[0].Unreadable = true
+		r.v.Listed(r.now, l.Token, answers)
+		want(t, "problem", r.problem("background_fill"), "source 0: it returned keys of the slice [1,51), which it calls unreadable")
+		want(t, "coverage", r.v.Coverage(), "pass 1: [1,51)p | [51,100)p")
+	})
+}

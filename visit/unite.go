@@ -63,6 +63,9 @@ func completeTo(l List, a Answer) (Bound, error) {
 	if to.Compare(l.Range.Lower) < 0 || to.Compare(l.Range.Upper) > 0 {
 		return Bound{}, fmt.Errorf("it claims to be complete to %s, which is outside the slice %s", to, l.Range)
 	}
+	if a.Unreadable && len(a.Keys) > 0 {
+		return Bound{}, fmt.Errorf("it returned keys of the slice %s, which it calls unreadable", l.Range)
+	}
 	if a.Rows < l.MaxRows {
 		return to, nil
 	}
@@ -89,6 +92,16 @@ func checkKeys(r Range, keys []Found) error {
 		return fmt.Errorf("it returned keys %s to %s, some outside the slice %s", keys[0].Key, keys[n-1].Key, r)
 	}
 	return nil
+}
+
+// unreadable returns the sources that could not be read.
+func unreadable(answers []Answer) (sources []int) {
+	for i := range answers {
+		if answers[i].Unreadable {
+			sources = append(sources, i)
+		}
+	}
+	return sources
 }
 
 // unite merges what the answers hold before end into one entry per distinct key
