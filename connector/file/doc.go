@@ -12,8 +12,11 @@
 // A row that cannot be read stops the pipeline, with file, line, byte and reason,
 // after the rows before it were consumed; it can be corrected and the pipeline
 // started again. Or it is passed over and counted, if on_malformed = skip. A CSV
-// row that is malformed ends with the line in which it is. What is wrong with the
-// header of a CSV file always stops the pipeline.
+// row whose quotes are malformed, or not closed within max_row_bytes or by the
+// end of the file, ends with the line in which it begins, so that a stray quote
+// does not take the rows behind it away. So does any row of several lines that is longer than
+// max_row_bytes: its further lines are read as rows. What is wrong with the header
+// of a CSV file always stops the pipeline.
 //
 // # Finite files
 //

@@ -67,6 +67,12 @@ func TestCSVFilesKeepTheContract(t *testing.T) {
 		"malformed rows passed over":  {"n,s\nx,a\n0,a\n1\n\n1,b\"c\n\"1\"x,c\n1,d\n1.5,\n2,e\n2,\"f\n", "on_malformed=skip", 3},
 		"only malformed rows":         {"n,s\nx,\ny,\nz,\n", "on_malformed=skip", 0},
 		"long rows passed over":       {"n,s\n0,a\n1," + long + long + "\n1,\"" + long + "\n" + long + "\n,\"\n1,b\n2,c\n" + long, "on_malformed=skip; max_row_bytes=50", 3},
+		"a quote open to the end":     {"n,s\nx,\"a\n0,a\n1,\"\"\n2,\"b\"\"c\"\n3,\"d\ne\"\n4,", "on_malformed=skip", 5},
+		"a quote closed by another":   {"n,s\nx,\"a\n0,a\n1,b\n2,\"c\"\n3,d\n", "on_malformed=skip", 4},
+		"only a quote":                {"n,s\n\"", "on_malformed=skip", 0},
+		"two open quotes far apart":   {"n,s\nx,\"\n0,a\n" + strings.Repeat("\n", 99) + "1,b\nx,\"a\n2,c\n", "on_malformed=skip; max_row_bytes=50", 3},
+		"a quote open beyond a chunk": {"n,s\n0,\nx,\"" + strings.Repeat("\n", chunkSize) + "1,b\n2,c\n", "on_malformed=skip; max_row_bytes=50", 3},
+		"a header with blanks":        {" s\t, n \n a,0\n,1\n", "", 2},
 		"rows of several passed over": {"n,s\n0,a\n\"x\n\n\",b\n1,c\n", "on_malformed=skip", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -128,6 +134,30 @@ func TestSkippedRowsAreCountedAndTheFirstIsTold(t *testing.T) {
 		}
 		if b.SkippedFirst == nil || b.SkippedFirst.Error() != want.first || !errors.Is(b.SkippedFirst, connector.ErrMalformed) {
 			t.Errorf("the first: %v, want %s", b.SkippedFirst, want.first)
+		}
+	}
+}
+
+// TestAStrayQuoteTakesOneLineAway, wherever the file is cut into chunks.
+func TestAStrayQuoteTakesOneLineAway(t *testing.T) {
+	rows := ""
+	for i := range 30 {
+		rows += fmt.Sprintf("%d,\"\"\n", i)
+	}
+	for before := chunkSize - 70; before <= chunkSize; before += 7 {
+		for _, limit := range []int{20, 60, 1 << 20} {
+			src, _ := folder{"in.csv": strings.Repeat("\n", before) + "x,\"stray\n" + rows}.source(t,
+				fmt.Sprintf(`{path="in.csv"; format=csv; finite=%%true; header=%%false; on_malformed=skip; max_row_bytes=%d}`, limit))
+			b, err := openAt(t, src, "in.csv", nil).Read(t.Context(), unlimited)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := column(b.Rows); len(got) != 30 || !inOrder(got) || b.Skipped != 1 {
+				t.Errorf("stray quote behind %d lines, rows up to %d bytes: rows %v, %d skipped, want 30 and one", before, limit, got, b.Skipped)
+			}
+			if want := fmt.Sprintf("in.csv:%d:3: the quote at the beginning of the field is not closed", before+1); b.SkippedFirst == nil || b.SkippedFirst.Error() != want {
+				t.Errorf("skipped for %v, want %q", b.SkippedFirst, want)
+			}
 		}
 	}
 }

@@ -112,7 +112,7 @@ func (r *reader) readRow(ctx context.Context, b *connector.Batch) error {
 	}
 	if r.long {
 		r.skipRow(b, r.tooLong)
-	} else if err := r.decode(b, r.row(size)); err != nil {
+	} else if size, err = r.decode(b, size); err != nil {
 		return err
 	}
 	b.Bytes += size
@@ -120,22 +120,27 @@ func (r *reader) readRow(ctx context.Context, b *connector.Batch) error {
 	return nil
 }
 
-func (r *reader) decode(b *connector.Batch, text string) error {
-	row := r.newRow()
+// decode adds the row of a size to the batch, or passes it over. It returns how
+// much of it is done with: less if its quotes are malformed.
+func (r *reader) decode(b *connector.Batch, size int) (int, error) {
+	row, text := r.newRow(), r.row(size)
 	is, err := r.decoder.Decode(text, row)
 	switch {
 	case err != nil:
 		clear(row)
 		e, ok := errors.AsType[*rowtext.Error](err)
 		if err = r.explain(text, err); !r.skip || ok && e.Header {
-			return err
+			return 0, err
 		}
 		r.skipRow(b, err)
+		if ok && e.Quotes {
+			size = r.firstLine(size)
+		}
 	case is:
 		b.Rows = append(b.Rows, row)
 		r.values = r.values[len(row):]
 	}
-	return nil
+	return size, nil
 }
 
 func (r *reader) skipRow(b *connector.Batch, why error) {

@@ -78,9 +78,8 @@ func (t *text) startAt(ctx context.Context, file *os.File, m mark) error {
 func (t *text) find(ctx context.Context, final bool) (size int, ok bool, err error) {
 	for {
 		if rest := t.chunk[t.next+t.scanned:]; rest != "" {
-			if n := t.decoder.Scan(rest); n >= 0 {
-				size, t.scanned = t.scanned+n, 0
-				return size, true, t.checkSize(t.row(size))
+			if n := t.scan(rest); n >= 0 {
+				return t.found(t.scanned + n)
 			}
 			t.scanned += len(rest)
 		}
@@ -88,9 +87,11 @@ func (t *text) find(ctx context.Context, final bool) (size int, ok bool, err err
 		case t.scanned > t.maxRow && t.long:
 			t.drop()
 		case t.scanned > t.maxRow:
-			return 0, false, errLong
+			return t.giveUp(t.scanned)
+		case t.end && !final:
+			return 0, false, nil
 		case t.end:
-			return t.scanned, final && (t.scanned > 0 || t.long), nil
+			return t.last()
 		}
 		if err := t.fill(ctx); err != nil {
 			return 0, false, err
@@ -98,11 +99,59 @@ func (t *text) find(ctx context.Context, final bool) (size int, ok bool, err err
 	}
 }
 
-func (t *text) checkSize(row string) error {
-	if !t.long && len(strings.TrimSuffix(row, "\n")) > t.maxRow {
-		return errLong
+// scan looks for the end of the next row. One that is too long ends with its line.
+func (t *text) scan(rest string) int {
+	if t.long {
+		if i := strings.IndexByte(rest, '\n'); i >= 0 {
+			return i + 1
+		}
+		return -1
 	}
-	return nil
+	return t.decoder.Scan(rest)
+}
+
+// found is the end of find for a row whose end is known.
+func (t *text) found(size int) (int, bool, error) {
+	if !t.long && t.exceeds(size) {
+		return t.giveUp(size)
+	}
+	t.scanned = 0
+	return size, true, nil
+}
+
+// last is the end of find for what has no end at the end of the file.
+func (t *text) last() (int, bool, error) {
+	size := t.scanned
+	if t.decoder.GiveUp() && !t.long {
+		return t.giveUp(size)
+	}
+	t.scanned = 0
+	return size, size > 0 || t.long, nil
+}
+
+// giveUp is the end of find for a row with a quote that nothing closes, as far
+// as a row may go. It ends with the line in which it begins, so that one stray
+// quote does not take the rows behind it away.
+func (t *text) giveUp(size int) (int, bool, error) {
+	t.decoder.GiveUp()
+	t.scanned = 0
+	if size = t.firstLine(size); t.exceeds(size) {
+		return 0, false, errLong
+	}
+	return size, true, nil
+}
+
+// firstLine returns how much of a row of a size is its first line.
+func (t *text) firstLine(size int) int {
+	if i := strings.IndexByte(t.chunk[t.next:t.next+size], '\n'); i >= 0 {
+		return i + 1
+	}
+	return size
+}
+
+// exceeds tells whether a row of a size is longer than maxRow.
+func (t *text) exceeds(size int) bool {
+	return len(strings.TrimSuffix(t.row(size), "\n")) > t.maxRow
 }
 
 // drop gives up a row that is too long: what has been read of it is passed, and

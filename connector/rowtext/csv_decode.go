@@ -50,6 +50,13 @@ func (d *CSVDecoder) Ready() bool { return d.places != nil }
 // Scan finds the end of the row, which is the first line end outside quotes.
 func (d *CSVDecoder) Scan(text string) int { return d.scan(text) }
 
+// GiveUp forgets the row that Scan has begun.
+func (d *CSVDecoder) GiveUp() bool {
+	unclosed := d.state == inQuotes
+	d.state = atField
+	return unclosed
+}
+
 // Decode reads a row, or the header. A blank line is no row.
 func (d *CSVDecoder) Decode(text string, row schema.Row) (bool, error) {
 	text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
@@ -57,7 +64,7 @@ func (d *CSVDecoder) Decode(text string, row schema.Row) (bool, error) {
 		return false, nil
 	}
 	if err := d.split(text); err != nil {
-		return false, d.header(err)
+		return false, d.header(quotes(err))
 	}
 	if !d.Ready() {
 		return false, d.header(d.readHeader())
@@ -136,11 +143,12 @@ func (d *CSVDecoder) quoted(text string, at int) (f csvField, end int, err error
 	return f, end, nil
 }
 
-// readHeader takes the row in hand as the names of the columns.
+// readHeader takes the row in hand as the names of the columns. Blanks around
+// them are for the eye: a name never has any.
 func (d *CSVDecoder) readHeader() error {
 	names := make([]string, len(d.fields))
 	for i, f := range d.fields {
-		names[i] = strings.Clone(f.text)
+		names[i] = strings.Clone(strings.Trim(f.text, " \t"))
 	}
 	found, err := places(names, d.schema)
 	if err != nil {
@@ -148,6 +156,14 @@ func (d *CSVDecoder) readHeader() error {
 	}
 	d.places = found
 	return nil
+}
+
+// quotes marks an error in how a row is split into fields.
+func quotes(err error) error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		e.Quotes = true
+	}
+	return err
 }
 
 // header marks an error that comes before the header is known.

@@ -27,7 +27,9 @@
 // they hold a delimiter, a quote (written twice) or a line end; blank lines are
 // passed over, and each row has as many fields as there are names. Unlike there,
 // a carriage return inside quotes stays. A header names the columns, in any
-// order, or the dialect does; fields that are no column are passed over.
+// order, or the dialect does; fields that are no column are passed over. Spaces
+// and tabs around the names of a header are not part of them. A header must name
+// every required column; an optional column that it does not name is null.
 //
 // A field of nothing is null, except in a string column that is required; a field
 // of nothing in quotes is an empty string where the column is a string, and null

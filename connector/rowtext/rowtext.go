@@ -14,6 +14,9 @@ type Decoder interface {
 	// how much of text belongs to the row, its line end included, or -1 if the
 	// row goes on behind text.
 	Scan(text string) int
+	// GiveUp forgets a row whose end Scan has not found: the next Scan begins with
+	// a row. It reports whether what Scan has seen of it ends inside quotes.
+	GiveUp() bool
 	// Decode reads a row as Scan delimited it, or the last of a text, which may
 	// lack a line end. row is all nulls before; its values may be parts of text.
 	// It reports false for what is no row: a blank line, a header. Errors are
@@ -42,6 +45,9 @@ type Error struct {
 	// Header tells that the fault is in what stands before the rows, so that
 	// none of them can be read.
 	Header bool
+	// Quotes tells that the fault is one of quotes, so that only the first line
+	// of the text is certain to be the row's.
+	Quotes bool
 }
 
 // Error returns the place and the fault.
