@@ -18,7 +18,7 @@ type Setup struct {
 	Streams flow.Streams
 	// SpecDir is the folder of the spec file, which source paths are relative
 	// to; DataDir is the pipeline's data folder, which sink paths are relative
-	// to.
+	// to. Its folder "store" is the store's, where no sink writes.
 	SpecDir, DataDir string
 }
 

@@ -13,7 +13,8 @@ type disk interface {
 	// Mkdir makes one folder.
 	Mkdir(dir string) error
 	// Open opens a file for one writer: while it is open, opening it again is
-	// errLocked, for other processes too.
+	// errLocked, for other processes too. What is no regular file is not opened,
+	// but is errNotRegular.
 	Open(path string) (handle, error)
 	// Create makes a file that must not exist, and opens it as Open does.
 	Create(path string) (handle, error)
@@ -41,7 +42,15 @@ type osDisk struct{}
 
 func (osDisk) Mkdir(dir string) error { return os.Mkdir(dir, 0o777) }
 
-func (osDisk) Open(path string) (handle, error) { return openLocked(path, os.O_RDWR) }
+// Open looks first: opening a device can do something to it.
+func (osDisk) Open(path string) (handle, error) {
+	if info, err := os.Stat(path); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, errNotRegular
+	}
+	return openLocked(path, os.O_RDWR)
+}
 
 func (osDisk) Create(path string) (handle, error) {
 	return openLocked(path, os.O_RDWR|os.O_CREATE|os.O_EXCL)
@@ -74,7 +83,7 @@ func (f osFile) Stat() (int64, string, error) {
 		return 0, "", err
 	}
 	if !opened.Mode().IsRegular() {
-		return 0, "", errors.New("not a regular file: only those can be cut back after a crash")
+		return 0, "", errNotRegular
 	}
 	named, err := os.Stat(f.Name())
 	if err != nil || !os.SameFile(opened, named) {

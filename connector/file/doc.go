@@ -60,6 +60,8 @@
 // on the file itself, so that two sinks or two processes with one path find out;
 // append, sync, and only then is the new length recorded; at Open a longer file is
 // cut back to the recorded length, and one that is shorter or was not written by
-// this sink is an error, never touched. A CSV file begins with a header, so all
+// this sink is an error, never touched. Open looks at the beginning of the file and
+// at its last recorded bytes only, so it does not notice an edit in between;
+// [Written] does. A CSV file begins with a header, so all
 // messages of its sink have the same columns.
 package file

@@ -20,6 +20,8 @@ type mark struct {
 	// Head is the beginning of the file, Tail what lies before Position.
 	Head checksum `json:"head"`
 	Tail checksum `json:"tail"`
+	// Whole is the sink's, of all bytes before Position.
+	Whole checksum `json:"whole,omitzero"`
 	// Path and Node are the sink's: the path in the spec, and the file's
 	// identity in its file system, which tells apart files without content.
 	Path string `json:"path,omitempty"`
@@ -34,8 +36,11 @@ type checksum struct {
 
 const markVersion = 1
 
-func sum(b []byte) checksum {
-	return checksum{int64(len(b)), crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli))}
+func sum(b []byte) checksum { return checksum{}.and(b) }
+
+// and returns the checksum of what c is of, and b behind it.
+func (c checksum) and(b []byte) checksum {
+	return checksum{c.Length + int64(len(b)), crc32.Update(c.CRC, crc32.MakeTable(crc32.Castagnoli), b)}
 }
 
 func (m mark) encode() []byte {

@@ -35,11 +35,11 @@ type sink struct {
 }
 
 // Target is the file's cleaned path.
-func (s *sink) Target() string { return filepath.Clean(s.path()) }
+func (s *sink) Target() string { return s.path() }
 
 func (s *sink) path() string {
 	if filepath.IsAbs(s.name) {
-		return s.name
+		return filepath.Clean(s.name)
 	}
 	return filepath.Join(s.dir, s.name)
 }
@@ -72,7 +72,7 @@ func (s *sink) open(position []byte) (*writer, error) {
 		f, err = s.create()
 	}
 	if err != nil {
-		return nil, err
+		return nil, unusable(err)
 	}
 	w, err := s.adopt(f, m, position == nil)
 	if err != nil {
@@ -83,9 +83,9 @@ func (s *sink) open(position []byte) (*writer, error) {
 
 func (s *sink) gone(m mark) error {
 	if m.Path != s.name {
-		return fmt.Errorf("the file is not there: %d bytes were written to %s, move that file here, or start over with an empty data folder", m.Position, m.Path)
+		return connector.Malformed(fmt.Errorf("the file is not there: %d bytes were written to %s, move that file here, or start over with an empty data folder", m.Position, m.Path))
 	}
-	return fmt.Errorf("the file is gone: %d bytes were written to it, put it back, or start over with an empty data folder", m.Position)
+	return connector.Malformed(fmt.Errorf("the file is gone: %d bytes were written to it, put it back, or start over with an empty data folder", m.Position))
 }
 
 // create makes the file and the folders above it.
@@ -117,7 +117,9 @@ func (s *sink) makeFolder(dir string) error {
 // adopt checks that the file is the mark's, cuts off what was written and not
 // recorded, and returns the writer that goes on at the mark. Without content
 // there is nothing to compare: then only an empty file is ours at the first
-// time, and later only the very file that was created.
+// time, and later only the very file that was created, known by its number in the
+// file system. What it holds then is taken for our write that a crash kept from
+// being recorded; that somebody else wrote into our empty file cannot be told.
 func (s *sink) adopt(f handle, m mark, first bool) (*writer, error) {
 	size, node, err := f.Stat()
 	if err != nil {
@@ -126,7 +128,7 @@ func (s *sink) adopt(f handle, m mark, first bool) (*writer, error) {
 	switch {
 	case m.Position > 0:
 		err = explainCheck(m.check(f, size), m, size)
-	case size > 0 && (first || node != m.Node):
+	case size > 0 && (first || node == "" || node != m.Node):
 		err = connector.Malformed(fmt.Errorf("there is a file of %d bytes which this sink has not written: move it away, or give the sink another path", size))
 	default:
 		err = s.syncFolders()
@@ -141,7 +143,7 @@ func (s *sink) adopt(f handle, m mark, first bool) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := mark{Position: m.Position, Line: m.Line, Path: s.name, Node: node}
+	at := mark{Position: m.Position, Line: m.Line, Path: s.name, Node: node, Whole: m.Whole}
 	return &writer{file: f, at: at, trail: t, newEncoder: s.parameters.encoder, encoders: map[*schema.Schema]rowtext.Encoder{}}, nil
 }
 

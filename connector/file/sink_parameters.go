@@ -5,6 +5,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/rondo-flow/rondo/connector"
 	"github.com/rondo-flow/rondo/connector/rowtext"
@@ -16,6 +17,7 @@ import (
 // SinkParameters are the parameters of the sink "file".
 type SinkParameters struct {
 	// Path is the file, relative to the data folder. Folders on the way are made.
+	// It may not lead into the folder "store" there.
 	Path string `yson:"path,required"`
 	// Format is jsonl (JSON Lines) or csv, which begins with a header.
 	Format string `yson:"format" enum:"jsonl csv"`
@@ -32,6 +34,12 @@ func (p *SinkParameters) check(setup connector.Setup) error {
 	node, path := setup.Parameters.Node(), setup.Parameters.Path()
 	if !filepath.IsLocal(p.Path) && !filepath.IsAbs(p.Path) {
 		problems.Add(node.Get("path"), yson.Join(path, "path"), "%q is not below the data folder, which it is relative to: give a path below it, or an absolute one", p.Path)
+	}
+	switch s := (&sink{name: p.Path, dir: setup.DataDir}); {
+	case strings.ContainsRune(p.Path, 0):
+		problems.Add(node.Get("path"), yson.Join(path, "path"), "%q has a zero byte, which no path can have: give another path", p.Path)
+	case inStore(s.dir, s.path()):
+		problems.Add(node.Get("path"), yson.Join(path, "path"), "%q leads into %s, where the pipeline keeps its state: give a path outside of it", p.Path, filepath.Join(s.dir, storeName))
 	}
 	if p.Format != formatCSV {
 		csvOnly(&problems, node, path, "delimiter")

@@ -320,6 +320,8 @@ func TestSinkPathsMustBeUsable(t *testing.T) {
 	for text, want := range map[string]string{
 		`{}`:                                     `1:1: p: path is missing`,
 		`{path="../out.jsonl"}`:                  `1:7: p.path: "../out.jsonl" is not below the data folder`,
+		`{path="a\x00b"}`:                        `1:7: p.path: "a\x00b" has a zero byte`,
+		`{path="store/LOCK"}`:                    `1:7: p.path: "store/LOCK" leads into data/store, where the pipeline keeps its state`,
 		`{path=""}`:                              `1:7: p.path: "" is not below the data folder`,
 		`{path="x"; format="parquet"}`:           `1:19: p.format: `,
 		`{path="x"; delimiter=";"}`:              `1:22: p.delimiter: this is for format = csv`,

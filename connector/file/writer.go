@@ -45,6 +45,7 @@ func (w *writer) Write(ctx context.Context, messages []flow.Message) ([]byte, er
 	}
 	w.at.Position += int64(len(w.buf))
 	w.at.Line += int64(len(messages))
+	w.at.Whole = w.at.Whole.and(w.buf)
 	pass(&w.trail, w.buf)
 	if cap(w.buf) > keepBuffer {
 		w.buf = nil

@@ -19,9 +19,11 @@ func TestWrittenFindsTheFileOfAPosition(t *testing.T) {
 		want     string // part of the error; none: it is found
 	}{
 		{"as it was written", 3, func(string) error { return nil }, ""},
-		{"with rows that were not recorded", 3, func(path string) error { return appendTo(path, "{}\n") }, ""},
+		{"with rows that were not recorded", 3, func(path string) error { return appendTo(path, "{}\n") }, "not what the sink wrote: it has 27 bytes, and 24 are recorded"},
+		{"edited in the middle", 9999, func(path string) error { return overwrite(path, "8", 50_000) }, "not what the sink wrote"},
+		{"long, as it was written", 9999, func(string) error { return nil }, ""},
 		{"not a row yet", 0, func(string) error { return nil }, ""},
-		{"not a row recorded", 0, func(path string) error { return appendTo(path, "{}\n") }, ""},
+		{"not a row recorded", 0, func(path string) error { return appendTo(path, "{}\n") }, "not what the sink wrote: it has 3 bytes, and 0 are recorded"},
 		{"another content", 3, func(path string) error { return os.WriteFile(path, []byte(numberedText(7, 3)), 0o600) }, "not what the sink wrote"},
 		{"cut", 3, func(path string) error { return os.Truncate(path, 5) }, "not what the sink wrote: the file has become shorter"},
 		{"another file in its place", 0, func(path string) error {
@@ -89,4 +91,37 @@ func appendTo(path, text string) error {
 	}
 	_, err = f.WriteString(text)
 	return errors.Join(err, f.Close())
+}
+
+func overwrite(path, text string, at int64) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt([]byte(text), at)
+	return errors.Join(err, f.Close())
+}
+
+// TestTheWholeChecksumGoesOnAfterARestart, and after rows were cut off.
+func TestTheWholeChecksumGoesOnAfterARestart(t *testing.T) {
+	dir := t.TempDir()
+	position := writeOnce(t, dir, 3)
+	for range 3 {
+		if err := appendTo(filepath.Join(dir, "out", "n.jsonl"), "not recorded"); err != nil {
+			t.Fatal(err)
+		}
+		w, _, err := newSink(t, dir, "out/n.jsonl").Open(t.Context(), position)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if position, err = w.Write(t.Context(), numbered(t, 3, 2)); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Written(dir, position); err != nil {
+			t.Error(err)
+		}
+	}
 }
