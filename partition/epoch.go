@@ -1,6 +1,8 @@
 package partition
 
 import (
+	"cmp"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -65,9 +67,6 @@ func (m *Machine) openUp(now visit.Instant, e *Epoch) {
 	invariants.Assert(m.open == nil, "an epoch was accepted while another is open")
 	m.epochs = e.Number
 	m.open = &openEpoch{epoch: e}
-	if len(e.Visits) > 0 {
-		m.turn = e.Visits[0].Visitor + 1
-	}
 	for _, v := range m.visitors {
 		v.machine.EpochOpened(now)
 	}
@@ -121,14 +120,13 @@ func (m *Machine) budget(e *Epoch) Budget {
 func (m *Machine) messagesWait(e *Epoch) bool { return m.inbox.gap || m.inbox.waiting > e.Inputs() }
 
 // nextVisits peeks at the visits of an epoch. Beside messages they come along;
-// alone they wait until the epoch is full or their time is up (KV-32). Streams
-// take turns in being the first, which has the most of the epoch's time (KV-30).
+// alone they wait until the epoch is full or their time is up (KV-32). The stream
+// that had the fewest so far comes first, and has the most of the epoch's time
+// (KV-30).
 func (m *Machine) nextVisits(now visit.Instant, beside bool, r *Ready) []Visits {
 	var open []int
 	due := beside
-	for n := range m.visitors {
-		i := (m.turn + n) % len(m.visitors)
-		v := m.visitors[i]
+	for i, v := range m.visitors {
 		at, ready := v.machine.ReadyAt(now, m.params.MaxRows)
 		if !ready || m.heldBack(v.stream) {
 			continue
@@ -143,6 +141,7 @@ func (m *Machine) nextVisits(now visit.Instant, beside bool, r *Ready) []Visits 
 	if !due {
 		return nil
 	}
+	slices.SortStableFunc(open, func(a, b int) int { return cmp.Compare(m.visitors[a].served, m.visitors[b].served) })
 	var out []Visits
 	for _, i := range open {
 		n := max(1, m.params.MaxRows/len(open))
@@ -249,6 +248,7 @@ func (m *Machine) processed(now visit.Instant, p Processed) {
 		m.visitors[i].machine.AcceptVisits(now, outcome)
 		o.totals.Visits += uint64(outcome.Delivered)
 	}
+	m.serve(o.epoch.Visits, p.Visits)
 	o.totals.Counts = addCounts(o.totals.Counts, p.Counts)
 	m.credit = o.epoch.Budget.settle(p.MessageTime, p.VisitTime)
 	for i, event := range p.MaxEvents {
@@ -263,6 +263,23 @@ func (m *Machine) processed(now visit.Instant, p Processed) {
 	m.addVisitors(c, &o.totals)
 	c.Totals = &o.totals
 	o.commit = c
+}
+
+// serve notes how many visits each stream had. One that had none to offer saves
+// nothing up: it goes on from where the others are.
+func (m *Machine) serve(offered []Visits, outcomes []visit.Outcome) {
+	if len(offered) == 0 {
+		return
+	}
+	least := uint64(math.MaxUint64)
+	for _, o := range offered {
+		v := m.visitors[o.Visitor]
+		v.served += uint64(outcomes[o.Visitor].Total())
+		least = min(least, v.served)
+	}
+	for _, v := range m.visitors {
+		v.served = max(v.served, least)
+	}
 }
 
 // refreshSource brings the watermark of a source's outputs up to the rows that

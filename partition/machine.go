@@ -25,7 +25,6 @@ type Machine struct {
 	open   *openEpoch
 	ahead  []Event       // list answers that came while an epoch was open
 	credit time.Duration // visit time owed
-	turn   int           // the visit stream that comes first
 
 	rowNumber uint64
 	lastRows  []store.LastRow // ordered by target

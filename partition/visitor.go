@@ -12,6 +12,9 @@ type visitor struct {
 	machine  *visit.Visitor
 	// counted is the last pass that is in the totals.
 	counted uint64
+	// served counts the visits it had, as far as the order of streams depends on
+	// it.
+	served uint64
 	// watermark is what outputs that depend on the stream were derived from.
 	watermark int64
 }

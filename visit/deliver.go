@@ -66,19 +66,19 @@ func (v *Visitor) AcceptVisits(now Instant, o Outcome) {
 	if !v.epoch.open {
 		panic("visit: accept visits without an open epoch")
 	}
-	if min(o.Delivered, o.Failed, o.Gone) < 0 || o.total() > v.buffer.visits {
+	if min(o.Delivered, o.Failed, o.Gone) < 0 || o.Total() > v.buffer.visits {
 		panic(fmt.Sprintf("visit: accept %+v of %d buffered visits", o, v.buffer.visits))
 	}
 	v.advance(now)
-	for n := o.total(); n > 0; {
+	for n := o.Total(); n > 0; {
 		v.epoch.take(v.buffer.head())
 		count, bucket, done := v.buffer.take(n)
 		v.cover.buckets[bucket].mark(done, taken)
 		v.epoch.counters.Seen += uint64(count)
 		n -= count
 	}
-	v.limiter.take(o.total())
+	v.limiter.take(o.Total())
 	v.epoch.counters.add(o)
-	v.epoch.due = v.epoch.due || o.total() > 0
+	v.epoch.due = v.epoch.due || o.Total() > 0
 	v.check()
 }

@@ -96,5 +96,5 @@ type Outcome struct {
 	Delivered, Failed, Gone int
 }
 
-// total is the number of visits the outcome speaks of.
-func (o Outcome) total() int { return o.Delivered + o.Failed + o.Gone }
+// Total is the number of visits the outcome speaks of.
+func (o Outcome) Total() int { return o.Delivered + o.Failed + o.Gone }
