@@ -212,7 +212,7 @@ type memoryReader struct {
 
 func (r *memoryReader) Read(ctx context.Context, limit connector.Limit) (connector.Batch, error) {
 	to := min(len(r.rows), r.at+limit.Rows)
-	if r.gate != nil && to == len(r.rows) {
+	if r.gate != nil && r.at < len(r.rows) && to == len(r.rows) {
 		if to = len(r.rows) - 1; r.at == to {
 			select {
 			case <-ctx.Done():
@@ -222,7 +222,7 @@ func (r *memoryReader) Read(ctx context.Context, limit connector.Limit) (connect
 			}
 		}
 	}
-	b := connector.Batch{Rows: r.rows[r.at:to], Bytes: to - r.at, End: to == len(r.rows)}
+	b := connector.Batch{Rows: r.rows[r.at:to], Bytes: to - r.at, End: r.at == len(r.rows)} // the end comes by itself, as a file's does
 	r.at = to
 	b.Offset = []byte(strconv.Itoa(to))
 	return b, nil

@@ -35,6 +35,7 @@ type sourceReader struct {
 	// unstored: the offset has moved since take told it; skipped counts the
 	// malformed rows passed over since then.
 	unstored bool
+	drained  bool // nothing is taken in any more
 	skipped  int
 }
 
@@ -104,6 +105,9 @@ func (s *sourceReader) request(r *partition.ReadSource) {
 
 // accept takes a batch in and tells the machine how much of it is new.
 func (s *sourceReader) accept(b connector.Batch) partition.SourceRead {
+	if s.drained {
+		return partition.SourceRead{}
+	}
 	if b.Gap != "" {
 		s.skip = s.beyond(b.Offset)
 	}
@@ -196,8 +200,10 @@ func (s *sourceReader) position() ([]store.QueuePosition, error) {
 	return []store.QueuePosition{p}, err
 }
 
-// drain drops what was read and not consumed.
-func (s *sourceReader) drain() { s.batches = nil }
+// drain drops what was read and not consumed, and everything that is read from
+// now on. Hazard: a batch without rows, such as a file's end, moves the offset on;
+// one that comes after rows were dropped would move it beyond them.
+func (s *sourceReader) drain() { s.batches, s.drained = nil, true }
 
 // close ends the read in progress and waits for it.
 func (s *sourceReader) close() error {

@@ -103,6 +103,25 @@ func TestGapBeforeTheConsumedPositionRepeatsNothing(t *testing.T) {
 	}
 }
 
+// TestNothingMovesTheOffsetAfterADrain: a batch that was dropped is read again by
+// the next job, whatever the read that was under way brings: also the end, which
+// comes without rows.
+func TestNothingMovesTheOffsetAfterADrain(t *testing.T) {
+	s := &sourceReader{}
+	s.accept(counting(0, 10))
+	if offset, _ := s.take(4); string(offset) != "\x04" {
+		t.Fatalf("offset %q", offset)
+	}
+	s.drain()
+	end := counting(10, 0)
+	end.End, end.Skipped = true, 3
+	s.accept(end)
+	s.accept(counting(10, 5))
+	if offset, n := s.take(0); offset != nil || n != 0 {
+		t.Errorf("offset %q and %d rows passed over are told after the drain", offset, n)
+	}
+}
+
 // countingPositions tells positions for offsets that are row numbers.
 type countingPositions struct{}
 
