@@ -17,19 +17,7 @@ import (
 // fits the data in it; only then anything is changed. It returns the partitions,
 // to which the plan is wired.
 func (p *Pipeline) open(ctx context.Context, s store.Store) ([]store.Partition, error) {
-	stored, err := s.Pipeline(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read the stored pipeline: %w", err)
-	}
-	parts, err := s.Partitions(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read partitions: %w", err)
-	}
-	reports, err := s.Reports(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read reports: %w", err)
-	}
-	next, err := p.adopt(stored, len(parts) > 0, reports)
+	stored, next, parts, err := p.compare(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -53,6 +41,22 @@ func (p *Pipeline) open(ctx context.Context, s store.Store) ([]store.Partition, 
 		parts = append(parts, created...)
 	}
 	return parts, p.plan.wire(parts)
+}
+
+// compare reads what a store has of a pipeline, and decides what it is to have next.
+func (p *Pipeline) compare(ctx context.Context, s store.Catalog) (stored, next *store.Pipeline, parts []store.Partition, err error) {
+	if stored, err = s.Pipeline(ctx); err != nil {
+		return nil, nil, nil, fmt.Errorf("read the stored pipeline: %w", err)
+	}
+	if parts, err = s.Partitions(ctx); err != nil {
+		return nil, nil, nil, fmt.Errorf("read partitions: %w", err)
+	}
+	reports, err := s.Reports(ctx)
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("read reports: %w", err)
+	}
+	next, err = p.adopt(stored, len(parts) > 0, reports)
+	return stored, next, parts, err
 }
 
 // adopt decides what is to be stored of the pipeline, and which dynamic spec is

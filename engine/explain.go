@@ -46,19 +46,7 @@ func (p *Pipeline) InForce(ctx context.Context, s store.Store) (*InForce, error)
 	if s == nil {
 		return p.count(out, nil)
 	}
-	stored, err := s.Pipeline(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read the stored pipeline: %w", err)
-	}
-	parts, err := s.Partitions(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read partitions: %w", err)
-	}
-	reports, err := s.Reports(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read reports: %w", err)
-	}
-	next, err := p.adopt(stored, len(parts) > 0, reports)
+	stored, next, parts, err := p.compare(ctx, s)
 	if err != nil {
 		return nil, err
 	}

@@ -55,7 +55,8 @@ func (p *functionProcessor) runMessageBatch(ctx context.Context, began time.Dura
 	err := p.halve(len(p.messages), func(from, to int) error {
 		msgs := p.messages[from:to]
 		p.busy.begin(began, msgs[0].Key)
-		return p.callMessages(ctx, msgs)
+		input := func(i int) (flow.Key, *flow.Meta) { return msgs[i].Key, &msgs[i].Meta }
+		return p.callBatch(len(msgs), input, func() error { return p.call.onMessages.OnMessages(ctx, &p.rt, msgs, &p.rt) })
 	}, func(i int, err error) error {
 		m := &p.messages[i]
 		p.busy.begin(began, m.Key)
@@ -68,17 +69,20 @@ func (p *functionProcessor) runMessageBatch(ctx context.Context, began time.Dura
 	return err
 }
 
-func (p *functionProcessor) callMessages(ctx context.Context, msgs []flow.Message) error {
+// callBatch makes one call about n inputs; if it fails, nothing of it remains.
+func (p *functionProcessor) callBatch(n int, input func(i int) (flow.Key, *flow.Meta), call func() error) error {
 	p.involved = p.involved[:0]
-	for i := range msgs {
-		p.involved = append(p.involved, p.table.byKey[msgs[i].Key.Encoded()])
+	for i := range n {
+		key, _ := input(i)
+		p.involved = append(p.involved, p.table.byKey[key.Encoded()])
 	}
 	return p.attempt(p.involved, func() error {
 		p.rt.begin()
-		for i := range msgs {
-			p.rt.input(p.involved[i], &msgs[i].Meta)
+		for i, state := range p.involved {
+			_, meta := input(i)
+			p.rt.input(state, meta)
 		}
-		return p.rt.end(p.call.onMessages.OnMessages(ctx, &p.rt, msgs, &p.rt))
+		return p.rt.end(call())
 	})
 }
 
@@ -115,7 +119,9 @@ func (p *functionProcessor) runVisitBatch(ctx context.Context, e *partition.Epoc
 	plan, o := &p.node.visitors[vs.Visitor], &res.processed.Visits[vs.Visitor]
 	err = p.halve(len(visits), func(from, to int) error {
 		p.busy.begin(before, visits[from].Key)
-		return p.callVisits(ctx, visits[from:to])
+		some := visits[from:to]
+		input := func(i int) (flow.Key, *flow.Meta) { return some[i].Key, &some[i].Meta }
+		return p.callBatch(len(some), input, func() error { return p.call.onVisits.OnVisits(ctx, &p.rt, some, &p.rt) })
 	}, func(i int, err error) error {
 		p.busy.begin(before, visits[i].Key)
 		o.Delivered--
@@ -124,20 +130,6 @@ func (p *functionProcessor) runVisitBatch(ctx context.Context, e *partition.Epoc
 	})
 	p.visitTime = (p.visitTime + (p.clock.mono()-before)/time.Duration(len(visits))) / 2
 	return err
-}
-
-func (p *functionProcessor) callVisits(ctx context.Context, visits []flow.Visit) error {
-	p.involved = p.involved[:0]
-	for i := range visits {
-		p.involved = append(p.involved, p.table.byKey[visits[i].Key.Encoded()])
-	}
-	return p.attempt(p.involved, func() error {
-		p.rt.begin()
-		for i := range visits {
-			p.rt.input(p.involved[i], &visits[i].Meta)
-		}
-		return p.rt.end(p.call.onVisits.OnVisits(ctx, &p.rt, visits, &p.rt))
-	})
 }
 
 // batchOf picks the visits of a batch, and says what becomes of the first ones
