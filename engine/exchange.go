@@ -13,20 +13,21 @@ import (
 // full each partition's inbox is. Everything in it is a cache of the store: a
 // hand-over that is dropped is read from there (D-10).
 //
-// One lock guards all of it, mailboxes included, so that a row is counted and
-// handed over in one step: an inbox is known to be empty only if nobody is
-// between the two.
+// One lock guards all of it, mailboxes included. A row counts from before its
+// commit, since its target may find it in the store before it is handed over; an
+// inbox is known to be empty only if no row is between the two.
 type exchange struct {
 	mu    sync.Mutex
 	boxes map[store.PartitionID]*mailbox
 	sizes map[store.PartitionID]*inboxSize
 }
 
-// inboxSize is what waits for a partition, committed and not consumed (D-18). It
-// is written under the exchange's lock and read without.
+// inboxSize is what waits for a partition, produced and not consumed (D-18). It
+// is written under the exchange's lock; whether it is full is read without.
 type inboxSize struct {
 	messages, bytes          atomic.Int64
 	messageLimit, bytesLimit int64
+	committing               int // rows counted and neither handed over nor given up
 }
 
 func newExchange() *exchange {
@@ -61,10 +62,11 @@ func (x *exchange) release(id store.PartitionID, messages, bytes int) {
 
 // empty notes that a job has consumed everything. Sizes drift when the outcome of
 // a commit was lost, and would hold producers back for ever; this sets them
-// right again, unless something was handed over meanwhile.
+// right again, unless something is on its way. Whatever that is wakes the job
+// when it is there, and the job comes here again.
 func (x *exchange) empty(id store.PartitionID, b *mailbox) {
 	x.resize(id, func(s *inboxSize) {
-		if len(b.items) == 0 && !b.lost {
+		if s.committing == 0 && len(b.items) == 0 && !b.lost {
 			s.messages.Store(0)
 			s.bytes.Store(0)
 		}
@@ -123,8 +125,36 @@ func (x *exchange) close(id store.PartitionID, b *mailbox) {
 	}
 }
 
-// post counts what is handed over and gives it to the partition's present job, if
-// it has one.
+// begin counts rows that are about to be committed. Each of them is posted, or all
+// are given up.
+func (x *exchange) begin(rows []store.InboxRow) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for i := range rows {
+		s := x.sizes[rows[i].Target]
+		s.add(rows[i].Count, len(rows[i].Payload))
+		s.committing++
+	}
+}
+
+// giveUp ends the wait for rows whose commit failed, or may have. They may be in
+// the store, so they count until their targets are empty.
+func (x *exchange) giveUp(rows []store.InboxRow) {
+	for i := range rows {
+		if b := x.settle(rows[i].Target); b != nil {
+			b.wake()
+		}
+	}
+}
+
+func (x *exchange) settle(id store.PartitionID) *mailbox {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.sizes[id].committing--
+	return x.boxes[id]
+}
+
+// post gives what is committed to the partition's present job, if it has one.
 func (x *exchange) post(id store.PartitionID, h partition.Handover) {
 	if b := x.put(id, h); b != nil {
 		b.wake()
@@ -135,7 +165,7 @@ func (x *exchange) put(id store.PartitionID, h partition.Handover) *mailbox {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if h.Row != nil {
-		x.sizes[id].add(h.Row.Count, len(h.Row.Payload))
+		x.sizes[id].committing--
 	}
 	b := x.boxes[id]
 	if b != nil {

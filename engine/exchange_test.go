@@ -9,9 +9,15 @@ import (
 
 func handover(producer store.PartitionID, number uint64, size int) partition.Handover {
 	return partition.Handover{
-		Row:    &store.InboxRow{InboxKey: store.InboxKey{Producer: producer, Number: number}, Payload: make([]byte, size)},
+		Row:    &store.InboxRow{InboxKey: store.InboxKey{Target: 1, Producer: producer, Number: number}, Payload: make([]byte, size)},
 		Report: &store.Report{Partition: producer, Generation: store.Generation(number)},
 	}
+}
+
+// hand gives a row to its target as an epoch does.
+func hand(x *exchange, h partition.Handover) {
+	x.begin([]store.InboxRow{*h.Row})
+	x.post(h.Row.Target, h)
 }
 
 // TestMailboxIsBounded: beyond its bounds it keeps the last report of each
@@ -21,7 +27,7 @@ func TestMailboxIsBounded(t *testing.T) {
 	x.limit(1, 1, 1)
 	b := x.open(1)
 	for i := range uint64(3 * mailboxItems) {
-		x.post(1, handover(store.PartitionID(i%2), i, 10))
+		hand(x, handover(store.PartitionID(i%2), i, 10))
 	}
 	items, lost := b.take()
 	if len(items) != mailboxItems {
@@ -33,8 +39,8 @@ func TestMailboxIsBounded(t *testing.T) {
 	if items, lost = b.take(); len(items) > 0 || lost != nil {
 		t.Errorf("taken twice: %d items, %v", len(items), lost)
 	}
-	x.post(1, handover(1, 1, mailboxBytes))
-	x.post(1, handover(1, 2, 1))
+	hand(x, handover(1, 1, mailboxBytes))
+	hand(x, handover(1, 2, 1))
 	if items, lost = b.take(); len(items) != 1 || lost == nil {
 		t.Errorf("%d items and %v, want one row beyond the bound in bytes", len(items), lost)
 	}
@@ -47,7 +53,7 @@ func TestHandoverToAFormerJobGoesNowhere(t *testing.T) {
 	former := x.open(1)
 	present := x.open(1)
 	x.close(1, former) // ends late
-	x.post(1, handover(2, 1, 1))
+	hand(x, handover(2, 1, 1))
 	if items, _ := former.take(); len(items) > 0 {
 		t.Error("the former job got a hand-over")
 	}
@@ -55,10 +61,10 @@ func TestHandoverToAFormerJobGoesNowhere(t *testing.T) {
 		t.Error("the present job got none")
 	}
 	x.close(1, present)
-	x.post(1, handover(2, 2, 1)) // nobody is there: dropped
+	hand(x, handover(2, 2, 1)) // nobody is there: dropped
 }
 
-// TestSizesAreSetRightOnlyWhenNothingIsOnTheWay: what is handed over and not yet
+// TestSizesAreSetRightOnlyWhenNothingIsOnTheWay: what is committed and not yet
 // taken counts, also if its job believes that it has consumed everything.
 func TestSizesAreSetRightOnlyWhenNothingIsOnTheWay(t *testing.T) {
 	x := newExchange()
@@ -66,6 +72,11 @@ func TestSizesAreSetRightOnlyWhenNothingIsOnTheWay(t *testing.T) {
 	b := x.open(1)
 	h := handover(2, 1, 1)
 	h.Row.Count = 5
+	x.begin([]store.InboxRow{*h.Row})
+	x.empty(1, b)
+	if !x.full(1) {
+		t.Error("a row whose commit is under way does not count")
+	}
 	x.post(1, h)
 	x.empty(1, b)
 	if !x.full(1) {
@@ -73,6 +84,46 @@ func TestSizesAreSetRightOnlyWhenNothingIsOnTheWay(t *testing.T) {
 	}
 	b.take()
 	x.empty(1, b) // its commit was applied, but its outcome was lost
+	if x.full(1) {
+		t.Error("the inbox is empty, and still counts as full")
+	}
+}
+
+// TestARowConsumedBeforeItIsHandedOverCountsOnce: a job may read a row from the
+// store, and be through with it, before its producer's commit returns.
+func TestARowConsumedBeforeItIsHandedOverCountsOnce(t *testing.T) {
+	x := newExchange()
+	x.limit(1, 5, 1000)
+	b := x.open(1)
+	h := handover(2, 1, 1)
+	h.Row.Count = 5
+	x.begin([]store.InboxRow{*h.Row})
+	x.release(1, 5, 1)
+	x.empty(1, b)
+	x.post(1, h)
+	if x.full(1) {
+		t.Error("a consumed row counts")
+	}
+}
+
+// TestGivenUpRowsCountUntilTheirTargetIsEmpty: they may be in the store.
+func TestGivenUpRowsCountUntilTheirTargetIsEmpty(t *testing.T) {
+	x := newExchange()
+	x.limit(1, 5, 1000)
+	b := x.open(1)
+	h := handover(2, 1, 1)
+	h.Row.Count = 5
+	x.begin([]store.InboxRow{*h.Row})
+	x.giveUp([]store.InboxRow{*h.Row})
+	if !x.full(1) {
+		t.Error("a row that may be stored does not count")
+	}
+	select {
+	case <-b.signal:
+	default:
+		t.Error("the target does not learn that nothing comes")
+	}
+	x.empty(1, b)
 	if x.full(1) {
 		t.Error("the inbox is empty, and still counts as full")
 	}

@@ -300,7 +300,9 @@ func (j *job) runEpoch(ctx context.Context, e *partition.Epoch) error {
 	r := j.machine.Ready(j.env.clock.now())
 	j.machine.Accept(j.env.clock.now(), partition.Ready{Commit: r.Commit})
 	j.result.fill(r.Commit)
+	j.env.exchange.begin(r.Commit.Produced)
 	if err := j.env.store.Commit(ctx, r.Commit); err != nil {
+		j.env.exchange.giveUp(r.Commit.Produced)
 		return fmt.Errorf("commit epoch %d: %w", e.Number, err)
 	}
 	now := j.env.clock.now()
