@@ -41,6 +41,31 @@ func Parse(path string, data []byte) (*Spec, error) {
 // Stored returns the specification kept in a store: the texts of a [Spec] with
 // its name and path.
 func Stored(name, path, staticText, dynamicText string) (*Spec, error) {
+	root, err := storedTree(name, staticText, dynamicText)
+	if err != nil {
+		return nil, err
+	}
+	return FromNode(path, root)
+}
+
+// With returns the specification with another value at a path below
+// dynamic_spec, or, with nil, without the one given there: its default holds
+// then. The path is as in [Set]. Problems have no positions, since the texts are
+// no file's; s stays as it is (KV-50).
+func (s *Spec) With(path string, value *yson.Node) (*Spec, error) {
+	root, err := storedTree(s.Name, s.StaticText, s.DynamicText)
+	if err != nil {
+		return nil, err
+	}
+	unplace(root)
+	if err := SetAt(root, path, value); err != nil {
+		return nil, yson.One(nil, path, "%v", err)
+	}
+	return FromNode(s.Path, root)
+}
+
+// storedTree is the tree of a file with the texts of a specification.
+func storedTree(name, staticText, dynamicText string) (*yson.Node, error) {
 	static, err := yson.Parse([]byte(staticText), yson.YSON)
 	if err != nil {
 		return nil, fmt.Errorf("stored static spec of %s: %w", name, err)
@@ -49,11 +74,11 @@ func Stored(name, path, staticText, dynamicText string) (*Spec, error) {
 	if err != nil {
 		return nil, fmt.Errorf("stored dynamic spec of %s: %w", name, err)
 	}
-	return FromNode(path, yson.Map(
+	return yson.Map(
 		yson.Entry{Key: "name", Value: yson.String(name)},
 		yson.Entry{Key: "spec", Value: static},
 		yson.Entry{Key: "dynamic_spec", Value: dynamic},
-	))
+	), nil
 }
 
 // FromNode validates the tree of a specification file. path gives the default

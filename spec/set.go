@@ -21,10 +21,23 @@ func Set(root *yson.Node, assignment string) error {
 	if err != nil {
 		return err
 	}
-	value, err := parseValue(text)
+	value, err := ParseValue(text)
 	if err != nil {
 		return err
 	}
+	return set(root, path, value)
+}
+
+// SetAt is [Set] with path and value apart; nil takes away what is given.
+func SetAt(root *yson.Node, path string, value *yson.Node) error {
+	names, err := ParsePath(path)
+	if err != nil {
+		return err
+	}
+	return set(root, names, value)
+}
+
+func set(root *yson.Node, path []string, value *yson.Node) error {
 	at, node := "dynamic_spec", child(root, "dynamic_spec")
 	for i, name := range path {
 		if node.Kind != yson.KindMap {
@@ -40,21 +53,42 @@ func Set(root *yson.Node, assignment string) error {
 	return nil
 }
 
-// cutAssignment takes path=value apart. A path may begin with dynamic_spec, as
-// in the messages of problems.
+// ParsePath takes a path below dynamic_spec apart, in the notation of [Set].
+func ParsePath(text string) ([]string, error) {
+	path, rest, err := cutPath(text)
+	if err == nil && rest != "" {
+		err = fmt.Errorf("the path goes on with %q: separate names by dots, and put quotes around a name with other signs in it", rest)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return checkPath(path)
+}
+
+// cutAssignment takes path=value apart.
 func cutAssignment(text string) (path []string, value string, err error) {
-	rest := text
+	path, rest, err := cutPath(text)
+	if err != nil {
+		return nil, "", err
+	}
+	value, found := strings.CutPrefix(rest, "=")
+	if !found {
+		return nil, "", errors.New("there is no = in it: write path=value, such as computations.routes.key_visitor_streams.sweep.period=5s")
+	}
+	path, err = checkPath(path)
+	return path, value, err
+}
+
+// cutPath takes the names off that are separated by dots.
+func cutPath(text string) (path []string, rest string, err error) {
 	for {
-		name, after, err := cutName(rest)
+		name, after, err := cutName(text)
 		if err != nil {
 			return nil, "", err
 		}
 		path = append(path, name)
-		if value, found := strings.CutPrefix(after, "="); found {
-			return checkPath(path, value)
-		}
-		if rest = strings.TrimPrefix(after, "."); rest == after {
-			return nil, "", errors.New("there is no = in it: write path=value, such as computations.routes.key_visitor_streams.sweep.period=5s")
+		if text = strings.TrimPrefix(after, "."); text == after {
+			return path, after, nil
 		}
 	}
 }
@@ -78,23 +112,25 @@ func cutName(text string) (name, after string, err error) {
 	return text[:end], text[end:], nil
 }
 
-func checkPath(path []string, value string) ([]string, string, error) {
+// checkPath allows a path to begin with dynamic_spec, as in the messages of
+// problems, and takes that away.
+func checkPath(path []string) ([]string, error) {
 	if path[0] == "dynamic_spec" {
 		path = path[1:]
 	}
 	switch {
 	case len(path) == 0:
-		return nil, "", errors.New("a path is missing: name a parameter of the dynamic spec")
+		return nil, errors.New("a path is missing: name a parameter of the dynamic spec")
 	case path[0] == "spec":
-		return nil, "", errors.New("only parameters of the dynamic spec can be set: change the file")
+		return nil, errors.New("only parameters of the dynamic spec can be set: change the file")
 	default:
-		return path, value, nil
+		return path, nil
 	}
 }
 
-// parseValue reads YSON, or else a plain text such as 5s. The value has no place
-// in the file.
-func parseValue(text string) (*yson.Node, error) {
+// ParseValue reads the value of an assignment: YSON, or else a plain text such
+// as 5s. The value has no place in a file.
+func ParseValue(text string) (*yson.Node, error) {
 	if text == "" {
 		return nil, errors.New(`the value is missing: write "" for an empty text and # for none`)
 	}

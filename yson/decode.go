@@ -2,6 +2,7 @@ package yson
 
 import (
 	"encoding"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -223,6 +224,9 @@ func (d *Decoder) scalar(n *Node, path string, v reflect.Value, lim limits) {
 	}
 	if err != nil {
 		d.Problems.Add(n, path, "%v", err)
+		if bad := (*limitError)(nil); errors.As(err, &bad) {
+			d.Problems[len(d.Problems)-1].Allowed = bad.allowed
+		}
 	}
 }
 

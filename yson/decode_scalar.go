@@ -101,6 +101,11 @@ func outOfRange(number any, v reflect.Value) error {
 	return fmt.Errorf("%d is out of the range of %s", number, v.Kind())
 }
 
+// limitError is a value that its field's tags do not allow.
+type limitError struct{ message, allowed string }
+
+func (e *limitError) Error() string { return e.message }
+
 // check applies a field's range and enum tags to the value just set.
 func (lim limits) check(n *Node, v reflect.Value) error {
 	if len(lim.enum) > 0 && v.Kind() == reflect.String {
@@ -109,12 +114,13 @@ func (lim limits) check(n *Node, v reflect.Value) error {
 				return nil
 			}
 		}
-		return fmt.Errorf("%q is not one of %s", v.String(), strings.Join(lim.enum, ", "))
+		allowed := strings.Join(lim.enum, ", ")
+		return &limitError{fmt.Sprintf("%q is not one of %s", v.String(), allowed), "one of " + allowed}
 	}
 	if lim.rules == nil || lim.rules.allow(v) {
 		return nil
 	}
-	return fmt.Errorf("must be %s, got %s", lim.rules, printNumber(n, v))
+	return &limitError{fmt.Sprintf("must be %s, got %s", lim.rules, printNumber(n, v)), lim.rules.String()}
 }
 
 // printNumber prints a refused value as it was written.

@@ -13,6 +13,7 @@ type Problem struct {
 	Path         string
 	Line, Column int    // a [Pos]
 	Message      string // what is wrong and what to do
+	Allowed      string // what the value may be, such as "> 0 and <= 1"; empty if nothing else than the message says it
 }
 
 // Error returns "line:column: path: message"; what is unknown is left out.
