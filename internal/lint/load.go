@@ -93,7 +93,7 @@ func (m *Module) readTexts(tree fs.FS) error {
 			return err
 		case d.IsDir() && skippedDir(d.Name()):
 			return fs.SkipDir
-		case !d.Type().IsRegular():
+		case !d.Type().IsRegular(), d.Name() == ".git": // a file, in a linked worktree
 			return nil
 		}
 		data, err := fs.ReadFile(tree, name)
