@@ -12,6 +12,11 @@ type Commit struct {
 	Routing []Route
 	// States are applied in order.
 	States []StateWrite
+	// TimersGone are removed and then TimersSet are set, so that a timer which
+	// fired may be set anew (D-14). Each list is in order (TimerID.Compare) and
+	// names a timer once; removing one that is not there does nothing.
+	TimersGone []TimerID
+	TimersSet  []Timer
 	// Visitors are rows of the partition's visit streams.
 	Visitors []VisitorRow
 	// Taken are inbox rows of this partition, each named once.

@@ -2,11 +2,12 @@ package store
 
 import "context"
 
-// Store is everything a worker needs. A job uses States, Inbox and Committer;
+// Store is everything a worker needs. A job uses States, Timers, Inbox and Committer;
 // whoever owns the layout of partitions uses Catalog; sources and sinks in the
 // store use Queues.
 type Store interface {
 	States
+	Timers
 	Inbox
 	Committer
 	Catalog

@@ -21,6 +21,7 @@ func (c *Commit) Validate() error {
 	for i := range c.States {
 		add(checkName("state", c.States[i].Name))
 	}
+	add(c.checkTimers())
 	for i := range c.Visitors {
 		add(c.Visitors[i].check())
 	}

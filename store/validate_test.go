@@ -17,7 +17,11 @@ func valid() *store.Commit {
 	}
 	return &store.Commit{
 		Partition: 1, Generation: 7, Computation: "c",
-		States:   []store.StateWrite{{Key: "k", Name: "/a"}},
+		States:     []store.StateWrite{{Key: "k", Name: "/a"}},
+		TimersGone: []store.TimerID{{Key: "k", Trigger: 5, Stream: "t"}, {Key: "l", Trigger: 5, Stream: "t"}},
+		TimersSet: []store.Timer{
+			{TimerID: store.TimerID{Key: "k", Trigger: 5, Stream: "t"}}, {TimerID: store.TimerID{Key: "a", Trigger: 6, Stream: "t"}},
+		},
 		Visitors: []store.VisitorRow{{Stream: "sweep", Slot: store.SlotSummaries}},
 		Taken:    []store.InboxTake{{Key: own, From: 0, To: 2}},
 		Produced: []store.InboxRow{row(2, 1), row(1, 2)},
@@ -46,6 +50,9 @@ func TestValidateNamesWhatIsWrong(t *testing.T) {
 		{"foreign report", func(c *store.Commit) { c.Report.Generation = 6 }, "report is by partition 1, generation 6"},
 		{"empty state name", func(c *store.Commit) { c.States[0].Name = "" }, "state name"},
 		{"zero byte in a state name", func(c *store.Commit) { c.States[0].Name = "/a\x00b" }, "zero byte"},
+		{"timer without stream", func(c *store.Commit) { c.TimersSet[0].Stream = "" }, "timer stream"},
+		{"timer removed twice", func(c *store.Commit) { c.TimersGone[1] = c.TimersGone[0] }, "removes timer {Key:k Trigger:5 Stream:t} out of order"},
+		{"timers out of order", func(c *store.Commit) { c.TimersSet[1].Trigger = 4 }, "sets timer"},
 		{"visitor row without stream", func(c *store.Commit) { c.Visitors[0].Stream = "" }, "no stream"},
 		{"unknown slot", func(c *store.Commit) { c.Visitors[0].Slot = -3 }, "slot -3"},
 		{"take of another's row", func(c *store.Commit) { c.Taken[0].Key.Target = 2 }, "another partition"},

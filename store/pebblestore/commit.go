@@ -122,6 +122,12 @@ func batchSize(c *store.Commit) int {
 	for i := range c.Produced {
 		n += inboxKeyLen + inboxHeaderMax + len(c.Produced[i].Payload) + 16
 	}
+	for i := range c.TimersGone {
+		n += 2 * (len(c.TimersGone[i].Key) + len(c.TimersGone[i].Stream) + timerRowMax)
+	}
+	for i := range c.TimersSet {
+		n += 2 * (len(c.TimersSet[i].Key) + len(c.TimersSet[i].Stream) + timerRowMax)
+	}
 	return n + len(c.Taken)*2*(inboxKeyLen+8)
 }
 
@@ -137,6 +143,9 @@ func (s *Store) fill(b *pebble.Batch, p *partition, c *store.Commit) (*store.Par
 	}
 	for i := range c.Produced {
 		putInboxRow(b, &c.Produced[i])
+	}
+	if err := s.fillTimers(b, p.computation, c); err != nil {
+		return nil, err
 	}
 	if err := s.fillVisitors(b, c); err != nil {
 		return nil, err

@@ -23,6 +23,10 @@
 // zero byte, so the last one separates them; and since encoded keys are never
 // prefixes of each other, rows sort by key, then name.
 //
+// A timer has two rows: one in its slot, where timers lie in order of trigger, and
+// an empty one under its key. A range is merged from its slots by one iterator
+// that reads each slot only as far as its rows can still be among the first.
+//
 // An inbox row is written once and removed once, in whole, and its key is never
 // used again: numbers grow within a generation, and generations are unique
 // (D-1, D-7). It is therefore removed by Pebble's SingleDelete, which annihilates

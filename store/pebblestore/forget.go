@@ -10,7 +10,7 @@ import (
 // outlive pipelines, nor are the counters: what they gave out stays given out.
 var pipelineKinds = []byte{
 	kindPipeline, kindComputation, kindPartition, kindReport, kindOffset, kindPosition, kindTotals,
-	kindVisitor, kindInbox, kindState,
+	kindVisitor, kindInbox, kindState, kindTimer, kindKeyTimer,
 }
 
 // ForgetPipeline removes everything that the pipeline has in the store, in one

@@ -50,6 +50,7 @@ func everything(t *testing.T, s *pebblestore.Store) store.Partition {
 	c := bulky(p, 1)
 	c.Offset, c.Position, c.Totals = []byte("o"), []byte("p"), &store.Totals{Epochs: 1}
 	c.Report = &store.Report{Partition: p.ID, Generation: p.Generation, Computation: "c", Layout: 1}
+	c.TimersSet = []store.Timer{{TimerID: store.TimerID{Key: "k", Stream: "t"}}}
 	c.Visitors = []store.VisitorRow{{Stream: "v", Slot: store.SlotRecord, Value: []byte("r")}}
 	c.Routing = []store.Route{{Computation: "c", Layout: 1}}
 	c.Produced = []store.InboxRow{{
@@ -79,12 +80,14 @@ func onlyQueues(t *testing.T, s *pebblestore.Store) {
 	totals, err4 := s.Totals(ctx)
 	sizes, err5 := s.InboxSizes(ctx)
 	states, err6 := s.ListStates(ctx, store.ListRequest{Computation: "c"})
+	timers, err8 := s.ListTimers(ctx, store.TimerRequest{Computation: "c", Stream: "t", After: store.TimersFront})
+	keyTimers, err9 := s.KeyTimers(ctx, "c", []string{"k"})
 	rows, err7 := s.ReadQueue(ctx, store.QueueRequest{Queue: "q"})
-	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7); err != nil {
+	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7, err8, err9); err != nil {
 		t.Fatal(err)
 	}
-	if pipeline != nil || len(parts)+len(reports)+len(totals)+len(sizes)+len(states.Keys) > 0 {
-		t.Errorf("left: %+v, %v, %v, %v, %v, %v", pipeline, parts, reports, totals, sizes, states.Keys)
+	if pipeline != nil || len(parts)+len(reports)+len(totals)+len(sizes)+len(states.Keys)+len(timers.Timers)+len(keyTimers[0]) > 0 {
+		t.Errorf("left: %+v, %v, %v, %v, %v, %v, %v, %v", pipeline, parts, reports, totals, sizes, states.Keys, timers.Timers, keyTimers)
 	}
 	if len(rows) != 1 || string(rows[0].Value) != "row" {
 		t.Errorf("the queue has %v", rows)

@@ -30,6 +30,10 @@ const (
 	kindInbox = 'i'
 	// kindState: computation, key, 0, name → value.
 	kindState = 's'
+	// kindTimer: computation, slot, trigger, key, 0, stream → event timestamp.
+	kindTimer = 'd'
+	// kindKeyTimer: computation, key, trigger, stream → nothing.
+	kindKeyTimer = 'k'
 	// kindQueue: see the parts of queues.
 	kindQueue = 'q'
 )
@@ -117,7 +121,11 @@ func inboxKeyOf(key []byte) (k store.InboxKey, part byte, err error) {
 // statePrefix begins every state key of a computation. Uvarints are never
 // prefixes of each other.
 func statePrefix(computation uint64) []byte {
-	return binary.AppendUvarint([]byte{kindState}, computation)
+	return computationPrefix(kindState, computation)
+}
+
+func computationPrefix(kind byte, computation uint64) []byte {
+	return binary.AppendUvarint([]byte{kind}, computation)
 }
 
 // splitState separates the encoded key and the name of a state row. The names

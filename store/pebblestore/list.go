@@ -18,7 +18,7 @@ func (s *Store) ListStates(ctx context.Context, r store.ListRequest) (*store.Lis
 		return nil, err
 	}
 	defer s.leave()
-	prefix, ok := s.computation(r.Computation)
+	prefix, ok := s.computation(kindState, r.Computation)
 	if !ok {
 		return &store.ListAnswer{Complete: true}, nil
 	}

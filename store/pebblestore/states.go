@@ -12,13 +12,13 @@ import (
 	"github.com/rondo-flow/rondo/store"
 )
 
-// computation returns the prefix of the computation's states; false if there
-// are none because nobody belongs to it.
-func (s *Store) computation(name string) (prefix []byte, ok bool) {
+// computation returns the prefix of the computation's rows of a kind; false if
+// there are none because nobody belongs to it.
+func (s *Store) computation(kind byte, name string) (prefix []byte, ok bool) {
 	s.parts.RLock()
 	defer s.parts.RUnlock()
 	number, ok := s.computations[name]
-	return statePrefix(number), ok
+	return computationPrefix(kind, number), ok
 }
 
 // GetStates looks the keys up in their order, which makes neighbours cheap, and
@@ -29,7 +29,7 @@ func (s *Store) GetStates(ctx context.Context, computation string, keys []string
 	}
 	defer s.leave()
 	out := make([][]store.StateRow, len(keys))
-	prefix, ok := s.computation(computation)
+	prefix, ok := s.computation(kindState, computation)
 	if !ok || len(keys) == 0 {
 		return out, nil
 	}

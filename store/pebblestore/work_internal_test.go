@@ -22,7 +22,7 @@ func TestAListStopsPassingDeletedRowsWhenItsWorkIsDone(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	prefix, _ := s.computation("c")
+	prefix, _ := s.computation(kindState, "c")
 	l := &lister{request: store.ListRequest{Computation: "c", MaxWork: 100}, prefix: prefix}
 	if err := l.list(s.db); err != nil {
 		t.Fatal(err)

@@ -17,6 +17,8 @@ const (
 	OpRaiseGeneration  Op = "raise"
 	OpGetStates        Op = "get"
 	OpListStates       Op = "list"
+	OpListTimers       Op = "timers"
+	OpKeyTimers        Op = "key-timers"
 	OpReadInbox        Op = "inbox"
 	OpInboxSizes       Op = "sizes"
 	OpPipeline         Op = "pipeline"
@@ -42,6 +44,7 @@ type Call struct {
 	Partition store.PartitionID
 	Commit    *store.Commit
 	List      *store.ListRequest
+	Timers    *store.TimerRequest
 }
 
 // Fault is what happens to one call, in the order of the fields. The zero Fault

@@ -31,6 +31,18 @@ func (f *Faults) ListStates(ctx context.Context, r store.ListRequest) (*store.Li
 	return through(ctx, f, call, func() (*store.ListAnswer, error) { return f.store.ListStates(ctx, r) })
 }
 
+// ListTimers passes the call on.
+func (f *Faults) ListTimers(ctx context.Context, r store.TimerRequest) (*store.TimerAnswer, error) {
+	call := Call{Op: OpListTimers, Timers: &r}
+	return through(ctx, f, call, func() (*store.TimerAnswer, error) { return f.store.ListTimers(ctx, r) })
+}
+
+// KeyTimers passes the call on.
+func (f *Faults) KeyTimers(ctx context.Context, computation string, keys []string) ([][]store.TimerID, error) {
+	call := Call{Op: OpKeyTimers}
+	return through(ctx, f, call, func() ([][]store.TimerID, error) { return f.store.KeyTimers(ctx, computation, keys) })
+}
+
 // ReadInbox passes the call on.
 func (f *Faults) ReadInbox(ctx context.Context, r store.InboxRequest) (*store.InboxAnswer, error) {
 	call := Call{Op: OpReadInbox, Partition: r.Target}

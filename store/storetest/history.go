@@ -41,6 +41,7 @@ func testHistories(t *testing.T, fresh func(t TB) Harness) {
 			"get":     g.get,
 			"list":    g.list,
 			"pages":   g.pages,
+			"timers":  g.timers,
 			"inbox":   g.inbox,
 			"reopen":  g.reopen,
 			"crash":   g.crash,
@@ -99,6 +100,7 @@ func (g *history) commit(t *rapid.T) {
 		value := rapid.SampledFrom([]string{"", "", "1", "22", "\x00", strings.Repeat("long", 40)}).Draw(t, "value")
 		set(rawKey().Draw(t, "key"), stateNames().Draw(t, "name"), value)(c)
 	}
+	g.drawTimers(t, c)
 	g.drawTakes(t, c, i)
 	g.drawProduced(t, c)
 	g.drawHead(t, c)

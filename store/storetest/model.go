@@ -25,6 +25,7 @@ type modelData struct {
 	lastID         store.PartitionID
 	lastGeneration store.Generation
 	states         map[stateKey][]byte
+	timers         map[timerKey]int64 // event timestamps
 	inbox          map[store.InboxKey]store.InboxRow
 	queues         map[string]*modelQueue
 	lastQueue      uint64
@@ -54,6 +55,7 @@ func NewModel() *Model {
 	return &Model{data: &modelData{
 		partitions: map[store.PartitionID]*modelPartition{},
 		states:     map[stateKey][]byte{},
+		timers:     map[timerKey]int64{},
 		inbox:      map[store.InboxKey]store.InboxRow{},
 		queues:     map[string]*modelQueue{},
 	}}
@@ -76,6 +78,7 @@ func (m *Model) Crash() *Model {
 		lastID:         d.lastID,
 		lastGeneration: d.lastGeneration,
 		states:         maps.Clone(d.states),
+		timers:         maps.Clone(d.timers),
 		inbox:          maps.Clone(d.inbox),
 		queues:         make(map[string]*modelQueue, len(d.queues)),
 		lastQueue:      d.lastQueue,

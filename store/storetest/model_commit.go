@@ -63,6 +63,7 @@ func (d *modelData) apply(p *modelPartition, c *store.Commit) {
 	for _, w := range c.States {
 		put(d.states, stateKey{c.Computation, w.Key, w.Name}, w.Value)
 	}
+	d.applyTimers(c)
 	for _, v := range c.Visitors {
 		put(p.visitors, visitorKey{v.Stream, v.Slot}, v.Value)
 	}

@@ -41,6 +41,7 @@ func Run(t *testing.T, fresh func(t TB) Harness) {
 	}{
 		{"states", stateTests},
 		{"list", listTests},
+		{"timers", timerTests},
 		{"fence", fenceTests},
 		{"conflict", conflictTests},
 		{"inbox", inboxTests},

@@ -68,7 +68,7 @@ func crashAtRest(w *world, seed uint64) {
 }
 
 // crashUnderWay crashes while two partitions commit. A commit writes two states, a
-// message and a row of a queue that both append to, so that half a commit would
+// timer, a message and a row of a queue that both append to, so that half a commit would
 // show.
 func crashUnderWay(w *world, seed uint64) {
 	w.queue("q", 1)
@@ -108,6 +108,7 @@ func wholeCommit(p store.Partition, target store.PartitionID, n int64) *store.Co
 	key, text := fmt.Sprintf("%d-%06d", p.ID, n), fmt.Sprint(n)
 	set(key, "/x", text)(c)
 	set(key, "/y", text)(c)
+	sets(key, n, "t")(c)
 	c.Offset = []byte(text)
 	appends("q/0=" + key)(c)
 	c.Produced = []store.InboxRow{{
@@ -145,14 +146,27 @@ func (w *world) checkWhole(i int, least int64) {
 		}
 	}
 	w.equal("inbox rows", rows, last)
+	w.equal("timers", w.timersBy(fmt.Sprintf("%d-", p.ID)), last)
 	w.equal("queue rows", w.appendedBy(p.ID), last)
 	w.equal("offset", string(w.raise(i).Offset), fmt.Sprint(last))
 }
 
+// timersBy counts the timers of keys with a prefix; each is found by its key too.
+func (w *world) timersBy(prefix string) (n int64) {
+	w.t.Helper()
+	for _, t := range w.timerPages(store.TimerRequest{Computation: "left", Stream: "t", After: store.TimersFront}) {
+		if strings.HasPrefix(t.Key, prefix) {
+			w.keyTimers(t.Key, fmt.Sprintf("%d/t", t.Trigger))
+			n++
+		}
+	}
+	return n
+}
+
 // fillWorld puts a row of every kind into the store.
 func fillWorld(w *world) {
-	w.must(0, everyField("1"), set("a", "/x", "1"), set("b", "/x", "2"), w.produce(2, 4, "p"), w.produce(1, 2, "q"))
-	w.must(1, everyField("2"), set("a", "/x", ""), set("c", "/x", "3"), take(w.inbox(1)[0].InboxKey, 0, 2, true))
+	w.must(0, everyField("1"), set("a", "/x", "1"), set("b", "/x", "2"), sets("a", 1, "t"), sets("b", 2, "tt"), w.produce(2, 4, "p"), w.produce(1, 2, "q"))
+	w.must(1, everyField("2"), set("a", "/x", ""), set("c", "/x", "3"), unsets("b", 2, "tt"), take(w.inbox(1)[0].InboxKey, 0, 2, true))
 	w.must(2, set("k", "/x", "1"), take(w.inbox(2)[0].InboxKey, 0, 3, false))
 	w.check(w.SavePipeline(w.ctx, &store.Pipeline{Name: "flights", Static: fmt.Sprint(w.parts)}))
 	fillQueues(w)

@@ -187,6 +187,7 @@ func (w *world) dump() string {
 	}
 	for _, c := range []string{"left", "right"} {
 		fmt.Fprintf(&b, "%s %s\n", c, describeKeys(w.list(c)))
+		fmt.Fprintf(&b, "%s %s\n", c, w.dumpTimers(c))
 	}
 	b.WriteString(w.dumpQueues())
 	return b.String()
