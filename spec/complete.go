@@ -82,7 +82,9 @@ func (c *checker) completeClassParameters(at place, comp *Computation) {
 	if comp.Class.IsCompanion() || comp.Class == 0 || !comp.Parameters.IsSet() {
 		return
 	}
-	c.problems = append(c.problems, yson.Decode(comp.Parameters, at.key("parameters").path, &comp.ClassParameters)...)
+	decoder := yson.Decoder{Elsewhere: misplaced}
+	decoder.Decode(comp.Parameters, at.key("parameters").path, &comp.ClassParameters)
+	c.problems = append(c.problems, decoder.Problems...)
 	c.refuseTwice(at, "processing_mode", "allow_batching_with_relaxed_guarantees")
 }
 
@@ -149,7 +151,7 @@ func (c *checker) completeCounts(at place, d *DynamicComputation) {
 	parameters := at.key("parameters")
 	if d.Parameters.IsSet() {
 		inner := dynamicParameters{PartitionCounts: d.PartitionCounts}
-		decoder := yson.Decoder{}
+		decoder := yson.Decoder{Elsewhere: misplaced}
 		decoder.Decode(d.Parameters, parameters.path, &inner)
 		c.problems = append(c.problems, decoder.Problems...)
 		c.spec.Ignored = append(c.spec.Ignored, decoder.Ignored...)

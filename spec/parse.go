@@ -94,7 +94,7 @@ func FromNode(path string, root *yson.Node) (*Spec, error) {
 func newChecker(path string, root *yson.Node) *checker {
 	var f file
 	root = orEmpty(root)
-	decoder := yson.Decoder{Types: map[reflect.Type]yson.TypeDecoder{
+	decoder := yson.Decoder{Elsewhere: misplaced, Types: map[reflect.Type]yson.TypeDecoder{
 		reflect.TypeFor[*schema.Schema](): decodeSchema,
 	}}
 	decoder.Decode(root, "", &f)

@@ -40,6 +40,9 @@ type Decoder struct {
 	Problems Problems
 	Ignored  []string // paths, in the order of the text
 	Types    map[reflect.Type]TypeDecoder
+	// Elsewhere may know where a field belongs that the struct at path does not
+	// have: the end of the message, empty if it does not.
+	Elsewhere func(path, name string) string
 }
 
 // TypeDecoder makes a value of the type it is registered for in a [Decoder]; a

@@ -29,7 +29,7 @@ func (d *Decoder) structure(n *Node, path string, v reflect.Value) {
 		at := &Node{Pos: entry.Pos}
 		i := slices.IndexFunc(fields, func(f fieldSpec) bool { return slices.Contains(f.names, entry.Key) })
 		if i < 0 {
-			d.Problems.Add(at, Join(path, entry.Key), "unknown field: %s", didYouMean(entry.Key, namesOf(fields)))
+			d.Problems.Add(at, Join(path, entry.Key), "unknown field: %s", d.unknown(path, entry.Key, fields))
 			continue
 		}
 		f := fields[i]
@@ -59,12 +59,48 @@ func (d *Decoder) field(n *Node, path string, f fieldSpec) {
 	d.into(n, path, f.value, f.limits)
 }
 
-func namesOf(fields []fieldSpec) []string {
-	var names []string
-	for _, f := range fields {
-		names = append(names, f.names...)
+// unknown says what to do about a field that a struct does not have. Those that
+// mean nothing may be meant, but are not offered.
+func (d *Decoder) unknown(path, name string, fields []fieldSpec) string {
+	if d.Elsewhere != nil {
+		if hint := d.Elsewhere(path, name); hint != "" {
+			return hint
+		}
 	}
-	return names
+	var known, all []string
+	for _, f := range fields {
+		all = append(all, f.names...)
+		if !f.ignored {
+			known = append(known, f.names...)
+		}
+	}
+	if near := Suggest(name, all); near != "" {
+		return "did you mean " + near + "?"
+	}
+	return DidYouMean(name, known)
+}
+
+// Knows reports whether a value of type t has a place for the keys, one below the
+// other, by which Decode would go: fields of structs by their tags, and any key
+// of a map. What is below a *[Node], or read by a type of its own, is not known.
+func Knows(t reflect.Type, keys ...string) bool {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch {
+	case len(keys) == 0:
+		return true
+	case t.Kind() == reflect.Map:
+		return Knows(t.Elem(), keys[1:]...)
+	case t.Kind() != reflect.Struct || t == reflect.TypeFor[Node]():
+		return false
+	}
+	for _, f := range fieldsOf(reflect.New(t).Elem()) {
+		if slices.Contains(f.names, keys[0]) && !f.ignored {
+			return Knows(f.value.Type(), keys[1:]...)
+		}
+	}
+	return false
 }
 
 // fieldsOf lists the tagged fields of a struct, those of embedded structs

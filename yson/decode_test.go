@@ -221,6 +221,15 @@ func TestSuggest(t *testing.T) {
 			t.Errorf("%q suggests %q, want %q", word, got, want)
 		}
 	}
+	parts := []string{"streams_dependency", "group_by_schema", "processing_function_parameters", "processing_function", "function_x_y"}
+	for word, want := range map[string]string{
+		"group_by": "group_by_schema", "Group_By": "group_by_schema", "processing": "processing_function", "function": "function_x_y",
+		"schema": "group_by_schema", "parameters": "processing_function_parameters", "groups": "group_by_schema", "sch": "", "xs": "", "group_of": "",
+	} {
+		if got := Suggest(word, parts); got != want {
+			t.Errorf("%q suggests %q, want %q", word, got, want)
+		}
+	}
 	if got := Suggest("a", []string{"b", "ab"}); got != "ab" {
 		t.Errorf("a suggests %q, want ab", got)
 	}

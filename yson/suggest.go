@@ -1,17 +1,47 @@
 package yson
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // maxWord is the length from which on words are not compared.
 const maxWord = 64
 
+// minPart is the length from which on a part of a word is taken for the word.
+const minPart = 4
+
 // Suggest returns the word of known that a reader most likely meant by word,
 // empty if none is near: one that shares nothing with it is not, however short
-// both are. The first of equally near words wins.
+// both are. The first of equally near words wins. If none is near, the shortest
+// that begins with the word, or its singular, is meant, or else the shortest that
+// holds it.
 func Suggest(word string, known []string) string {
 	if len(word) > maxWord {
 		return ""
 	}
+	part := strings.TrimSuffix(strings.ToLower(word), "s")
+	if near := nearest(word, known); near != "" || len(part) < minPart {
+		return near
+	}
+	begins := func(k string) bool { return strings.HasPrefix(strings.ToLower(k), part) }
+	holds := func(k string) bool { return strings.Contains(strings.ToLower(k), part) }
+	return cmp.Or(shortest(known, begins), shortest(known, holds))
+}
+
+// shortest returns the first of the shortest words that are meant.
+func shortest(known []string, meant func(string) bool) string {
+	best := ""
+	for _, k := range known {
+		if meant(k) && (best == "" || len(k) < len(best)) {
+			best = k
+		}
+	}
+	return best
+}
+
+// nearest returns the word that takes the fewest changes.
+func nearest(word string, known []string) string {
 	limit := max(1, len(word)/3)
 	best, bestDistance := "", limit+1
 	for _, k := range known {
@@ -22,9 +52,9 @@ func Suggest(word string, known []string) string {
 	return best
 }
 
-// didYouMean returns a clause for the end of a message: the near word, or all
+// DidYouMean returns a clause for the end of a message: the near word, or all
 // the words there are.
-func didYouMean(word string, known []string) string {
+func DidYouMean(word string, known []string) string {
 	if s := Suggest(word, known); s != "" {
 		return "did you mean " + s + "?"
 	}
