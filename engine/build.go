@@ -55,8 +55,6 @@ func (b *builder) computation(ctx context.Context, c *spec.Computation) {
 	case spec.ClassSourcePassthrough:
 		n.kind = store.SourcePartition
 		b.source(ctx, n, c, path)
-	default:
-		b.problem(path+".computation_class_name", fmt.Errorf("%s cannot be run yet: this version runs transform and source_passthrough", c.ClassName))
 	}
 	b.plan.nodes = append(b.plan.nodes, n)
 	for _, id := range c.SinkIDs() {

@@ -28,10 +28,9 @@ func (c *checker) checkDynamicComputation(at place, comp *Computation, d *Dynami
 	if desired := d.DesiredPartitionCount; desired != nil && comp.Class.IsSource() {
 		c.note(at, "desired_partition_count has no effect on %s: a source has as many partitions as its input", comp.Class)
 	}
-	for id, s := range d.VisitStreams {
-		if v := comp.VisitStreams[id]; v != nil && len(v.Names) > 0 && int(s.MaxScanRowsPerIteration) <= len(v.Names) {
-			c.note(at.keys("key_visitor_streams", id), "max_scan_rows_per_iteration = %d is not more than the %d names of the stream: a key that has them all stalls the scan (KV-21)",
-				s.MaxScanRowsPerIteration, len(v.Names))
+	for _, id := range sorted(d.VisitStreams) {
+		if v := comp.VisitStreams[id]; v != nil {
+			c.checkScanRows(at.keys("key_visitor_streams", id, "max_scan_rows_per_iteration"), v, int(d.VisitStreams[id].MaxScanRowsPerIteration))
 		}
 	}
 	deadLetters := d.OnMessageError == "dead_letter" || d.OnTimerError == "dead_letter"
@@ -40,6 +39,20 @@ func (c *checker) checkDynamicComputation(at place, comp *Computation, d *Dynami
 		c.add(at, "dead_letter_stream is missing: name the output that takes what failed")
 	case d.DeadLetterStream != "" && !slices.Contains(comp.Outputs, d.DeadLetterStream):
 		c.add(at.key("dead_letter_stream"), "%s is no output of %s: %s", d.DeadLetterStream, comp.ID, unknown(d.DeadLetterStream, comp.Outputs))
+	}
+}
+
+// checkScanRows makes sure that one list can hold all rows of a key and show that
+// they are all: as many rows as the cap are complete only before the last key, so
+// a key that fills the cap is never read (KV-20, KV-21).
+func (c *checker) checkScanRows(at place, v *VisitStream, limit int) {
+	switch names := len(v.Names); {
+	case limit <= 0: // refused by its range
+	case limit == 1:
+		c.add(at, "must be at least 2, got 1: every key has a row, and a list needs one more to show that a key is whole, or the scan stalls at the first key")
+	case limit <= names:
+		c.add(at, "must be at least %d, got %d: a key may have a row for each of the %d names of the stream, and a list needs one more to show that it is whole, or the scan stalls at such a key",
+			names+1, limit, names)
 	}
 }
 

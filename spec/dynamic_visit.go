@@ -16,9 +16,13 @@ type DynamicVisitStream struct {
 	// limit.
 	MaxVisitsPerSecond *float64 `yson:"max_visits_per_second" range:">0"`
 
-	MaxScanRowsPerIteration yson.Size `yson:"max_scan_rows_per_iteration" range:">0"` // rows of one list call per source (KV-19)
-	BufferRowLimit          yson.Size `yson:"buffer_row_limit" range:">0"`            // visits ready from which on nothing more is read (KV-17)
-	BufferByteLimit         yson.Size `yson:"buffer_byte_limit" range:">0"`           // the same in bytes of their prefetched state
+	// MaxScanRowsPerIteration is the most rows of one list call per source (KV-19).
+	// It is at least 2, and above the number of names of the stream: a key that has
+	// as many rows would stall the scan (KV-21).
+	MaxScanRowsPerIteration yson.Size `yson:"max_scan_rows_per_iteration" range:">0"`
+
+	BufferRowLimit  yson.Size `yson:"buffer_row_limit" range:">0"`  // visits ready from which on nothing more is read (KV-17)
+	BufferByteLimit yson.Size `yson:"buffer_byte_limit" range:">0"` // the same in bytes of their prefetched state
 
 	// BackgroundFillPeriod is the idle tick of the fill loop. If not given it is
 	// 500 ms, or a fortieth of Period if that is less.

@@ -19,7 +19,7 @@ spec = {
     out = {schema = [{name = k; type = string}]}};
   computations = {
     reader = {computation_class_name = source_passthrough; output_stream_ids = [in]; source_streams = {s = {source_class_name = file}}};
-    mapper = {computation_class_name = swift_map; processing_function = f; input_stream_ids = [in]; output_stream_ids = [mid];
+    mapper = {computation_class_name = transform; processing_function = f; input_stream_ids = [in]; output_stream_ids = [mid];
       group_by_schema = [{name = hash; type = uint64; required = %true; expression = "farm_hash(k)"}; {name = k; type = string}]};
     worker = {computation_class_name = transform; processing_function = f; input_stream_ids = [mid]; output_stream_ids = [out];
       group_by_schema = [{name = hash; type = uint64; required = %true; expression = "farm_hash(k)"}; {name = k; type = string}];

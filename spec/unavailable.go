@@ -23,6 +23,9 @@ type Unavailability struct {
 // its line.
 var unavailable = []Unavailability{
 	{Path: "spec.resources"},
+	{Path: "spec.computations.*.computation_class_name", Words: bothNames(ClassSwiftMap, ClassSource, ClassTransformSource,
+		ClassPassthrough, ClassSwiftPassthrough, ClassCompanionTransform, ClassCompanionSwiftMap, ClassCompanionSource, ClassCompanionTransformSource),
+		Instead: "transform, or source_passthrough to read from outside"},
 	{Path: "spec.computations.*.watermark_strategy.watermark_generator", byEmpty: true},
 	{Path: "spec.computations.*.watermark_strategy.watermark_alignment", byEmpty: true},
 	{Path: "spec.computations.*.watermark_strategy.watermark_percentile"},
@@ -38,6 +41,19 @@ var unavailable = []Unavailability{
 	{Path: "dynamic_spec.computations.*.on_timer_error", Words: []string{"skip", "dead_letter"}, Instead: "fail"},
 	{Path: "dynamic_spec.computations.*.source_streams.*.parameters"},
 	{Path: "dynamic_spec.computations.*.sinks.*.parameters"},
+}
+
+// bothNames returns the names of classes.
+func bothNames(classes ...Class) (names []string) {
+	for _, c := range classes {
+		names = append(names, c.String(), c.LongName())
+	}
+	return names
+}
+
+// Available reports whether the class runs in this version.
+func (c Class) Available() bool {
+	return !slices.ContainsFunc(unavailable, func(u Unavailability) bool { return slices.Contains(u.Words, c.LongName()) })
 }
 
 // Unavailable lists what this version refuses though it knows it.

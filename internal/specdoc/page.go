@@ -115,11 +115,16 @@ func (p *page) table(c *chapter, first string) {
 	p.print("\n")
 }
 
+// classField is told about in a table of its own.
+const classField = "spec.computations.*.computation_class_name"
+
 // unavailableField says what of a field is refused for now.
 func unavailableField(path string) string {
 	for _, u := range spec.Unavailable() {
 		switch {
 		case strings.ReplaceAll(u.Path, "*", "<id>") != path:
+		case u.Path == classField:
+			return " Some are **not available yet**: see [classes](#classes)."
 		case len(u.Words) > 0:
 			return " `" + strings.Join(u.Words, "`, `") + "`: **not available yet.**"
 		default:
@@ -153,6 +158,9 @@ func (p *page) classes() {
 			runs = "a function in a companion process"
 		case c.RunsFunction():
 			runs = "`processing_function`"
+		}
+		if !c.Available() {
+			runs += ". **Not available yet.**"
 		}
 		p.print("| `%s` | `%s` | %s | %s | %s |\n", c, c.LongName(), reads, keyed, runs)
 	}
