@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/rondo-flow/rondo/connector"
 	"github.com/rondo-flow/rondo/flow"
@@ -16,37 +15,56 @@ import (
 	"github.com/rondo-flow/rondo/yson"
 )
 
-// builder makes the plan of a spec and collects every problem on the way.
+// builder makes the plan of a spec and collects every problem on the way. Of a
+// spec that has problems already, it looks at what is sound and makes no plan.
 type builder struct {
 	o        Options
 	plan     plan
-	problems []error
+	problems yson.Problems
+	inputs   []error           // those of ErrInput
 	targets  map[string]string // of sinks, with the paths of those who write them
 }
 
-// newPlan gives meaning to the names of a spec.
+// newPlan gives meaning to the names of a spec. Its error joins the problems,
+// those of the spec among them, and what is wrong with the input.
 func newPlan(ctx context.Context, o Options) (*plan, error) {
-	b := builder{o: o, targets: map[string]string{}}
+	b := builder{o: o, problems: slices.Clone(o.Spec.Problems), targets: map[string]string{}}
 	for _, id := range o.Spec.Pipeline.ComputationIDs() {
 		b.computation(ctx, o.Spec.Pipeline.Computations[id])
 	}
-	return &b.plan, errors.Join(b.problems...)
+	b.problems.Sort()
+	return &b.plan, errors.Join(append([]error{b.problems.Err()}, b.inputs...)...)
 }
 
 func (b *builder) problem(path string, err error) {
 	if err != nil {
-		b.problems = append(b.problems, fmt.Errorf("%s: %w", path, err))
+		b.problems = append(b.problems, b.o.Spec.ProblemsAt(path, err)...)
 	}
 }
 
+// schema returns the schema of a stream, nil if the spec has problems with it.
+func (b *builder) schema(stream string) *schema.Schema {
+	s := b.o.Spec.Pipeline.Streams[stream]
+	if s == nil || !b.o.Spec.Sound(yson.Join("spec.streams", stream)) {
+		return nil
+	}
+	return s.Schema
+}
+
+// sound reports whether the spec has no problem at or below path, nor with the
+// streams.
+func (b *builder) sound(path string, streams ...string) bool {
+	return b.o.Spec.Sound(path) && !slices.ContainsFunc(streams, func(id string) bool { return b.schema(id) == nil })
+}
+
 func (b *builder) computation(ctx context.Context, c *spec.Computation) {
-	path := "spec.computations." + c.ID
+	path := yson.Join("spec.computations", c.ID)
 	n := &node{id: c.ID, owner: c.ID, dynamic: b.o.Spec.Dynamic.Computation(c.ID)}
 	if c.GroupBy.Len() > 0 {
 		n.key = c.GroupBy
 	}
-	b.inputs(n, c.Inputs)
-	b.outputs(n, c)
+	b.inputsOf(n, c.Inputs)
+	b.outputsOf(n, c, path)
 	b.visitors(n, c)
 	switch c.Class {
 	case spec.ClassTransform:
@@ -58,24 +76,31 @@ func (b *builder) computation(ctx context.Context, c *spec.Computation) {
 	}
 	b.plan.nodes = append(b.plan.nodes, n)
 	for _, id := range c.SinkIDs() {
-		b.sink(n, c.Sinks[id], path+".sinks."+id)
+		b.sink(n, c.Sinks[id], yson.Join(path, "sinks", id))
 	}
 }
 
-func (b *builder) inputs(n *node, streams []string) {
-	p := &b.o.Spec.Pipeline
+func (b *builder) inputsOf(n *node, streams []string) {
 	for _, id := range streams {
-		n.inputs = append(n.inputs, inputPlan{stream: id, producer: p.Producer(id).ID, schema: p.Streams[id].Schema})
+		if producer := b.o.Spec.Pipeline.Producer(id); producer != nil {
+			n.inputs = append(n.inputs, inputPlan{stream: id, producer: producer.ID, schema: b.schema(id)})
+		}
 	}
 }
 
-func (b *builder) outputs(n *node, c *spec.Computation) {
+func (b *builder) outputsOf(n *node, c *spec.Computation, path string) {
+	path = yson.Join(path, "watermark_strategy", "event_timestamp_assigner")
 	for _, id := range c.Outputs {
-		s := b.o.Spec.Pipeline.Streams[id].Schema
+		s := b.schema(id)
+		if s == nil {
+			continue
+		}
 		n.outputs = append(n.outputs, partition.Output{Stream: id, Parents: c.Dependencies[id]})
 		n.schemas = append(n.schemas, s)
 		assign, err := newAssigner(c.Watermark.Assigner, s)
-		b.problem("spec.computations."+c.ID+".watermark_strategy.event_timestamp_assigner, for stream "+id, err)
+		if err != nil && b.sound(path) {
+			b.problem(path, fmt.Errorf("stream %s: %w", id, err))
+		}
 		n.assigners = append(n.assigners, assign)
 	}
 }
@@ -95,8 +120,10 @@ func (b *builder) visitors(n *node, c *spec.Computation) {
 // show before anything runs.
 func (b *builder) function(n *node, c *spec.Computation, path string) {
 	var known bool
-	if n.factory, known = b.o.Functions.Lookup(c.ProcessingFunction); !known {
-		b.problem(path+".processing_function", fmt.Errorf("no function %q: known are %s", c.ProcessingFunction, strings.Join(b.o.Functions.Names(), ", ")))
+	if n.factory, known = b.o.Functions.Lookup(c.ProcessingFunction); !known && c.ProcessingFunction != "" {
+		b.unknown(path+".processing_function", "function", c.ProcessingFunction, b.o.Functions.Names())
+	}
+	if !known || !b.sound(path, slices.Concat(c.Inputs, c.Outputs)...) {
 		return
 	}
 	n.setup = flow.Setup{
@@ -110,6 +137,11 @@ func (b *builder) function(n *node, c *spec.Computation, path string) {
 		err = n.accepts(f)
 	}
 	b.problem(path, err)
+}
+
+// unknown tells of a name that is not one of known.
+func (b *builder) unknown(path, what, name string, known []string) {
+	b.problem(path, fmt.Errorf("no %s %q: %s", what, name, yson.DidYouMean(name, known)))
 }
 
 // accepts tells whether the function has the methods that the computation
@@ -137,22 +169,26 @@ func (n *node) accepts(f flow.Function) error {
 func (b *builder) schemas(streams []string) flow.Streams {
 	out := flow.Streams{}
 	for _, id := range streams {
-		out[id] = b.o.Spec.Pipeline.Streams[id].Schema
+		out[id] = b.schema(id)
 	}
 	return out
 }
 
 func (b *builder) source(ctx context.Context, n *node, c *spec.Computation, path string) {
-	if len(c.SourceIDs()) != 1 || len(c.Outputs) != 1 {
-		b.problem(path, errors.New("a passthrough source has one source stream and one output stream: make a computation for each"))
+	if len(c.Sources) != 1 || len(c.Outputs) != 1 {
+		if b.sound(path) {
+			b.problem(path, errors.New("a passthrough source has one source stream and one output stream: make a computation for each"))
+		}
 		return
 	}
 	id := c.SourceIDs()[0]
 	src := c.Sources[id]
-	path += ".source_streams." + id
+	path = yson.Join(path, "source_streams", id)
 	factory, known := b.o.Connectors.Source(src.ClassName)
-	if !known {
-		b.problem(path+".source_class_name", fmt.Errorf("no source %q: known are %s", src.ClassName, strings.Join(b.o.Connectors.SourceClasses(), ", ")))
+	if !known && src.ClassName != "" {
+		b.unknown(path+".source_class_name", "source", src.ClassName, b.o.Connectors.SourceClasses())
+	}
+	if !known || !b.sound(path, c.Outputs...) {
 		return
 	}
 	n.sourceStream = id
@@ -164,7 +200,9 @@ func (b *builder) source(ctx context.Context, n *node, c *spec.Computation, path
 	if _, later := n.source.(connector.InStore); later {
 		return // its partitions are known when there is a store, see attach
 	}
-	b.problem(path, n.enumerate(ctx))
+	if err := n.enumerate(ctx); err != nil {
+		b.inputs = append(b.inputs, fmt.Errorf("%s: %w", path, err))
+	}
 }
 
 // enumerate asks the source for its partitions.
@@ -179,19 +217,23 @@ func (n *node) enumerate(ctx context.Context) (err error) {
 // sink makes a node of its own for a sink: it has its own inbox and one writer
 // (D-26).
 func (b *builder) sink(owner *node, s *spec.Sink, path string) {
-	if factory, inStore := b.o.Connectors.StoreSink(s.ClassName); inStore {
-		sink, err := factory(b.setup(owner.id, s.ID, s.Parameters, path, nil, b.schemas(s.Inputs)))
+	inStore, isInStore := b.o.Connectors.StoreSink(s.ClassName)
+	factory, known := b.o.Connectors.Sink(s.ClassName)
+	known = known || isInStore
+	if !known && s.ClassName != "" {
+		b.unknown(path+".sink_class_name", "sink", s.ClassName, b.o.Connectors.SinkClasses())
+	}
+	if !known || !b.sound(path, s.Inputs...) {
+		return
+	}
+	if isInStore {
+		sink, err := inStore(b.setup(owner.id, s.ID, s.Parameters, path, nil, b.schemas(s.Inputs)))
 		b.problem(path, err)
 		owner.storeSinks = append(owner.storeSinks, storeSink{s.Inputs, sink})
 		return
 	}
 	n := &node{id: owner.id + "/sinks/" + s.ID, owner: owner.id, kind: store.SinkPartition, dynamic: owner.dynamic}
-	b.inputs(n, s.Inputs)
-	factory, known := b.o.Connectors.Sink(s.ClassName)
-	if !known {
-		b.problem(path+".sink_class_name", fmt.Errorf("no sink %q: known are %s", s.ClassName, strings.Join(b.o.Connectors.SinkClasses(), ", ")))
-		return
-	}
+	b.inputsOf(n, s.Inputs)
 	var err error
 	n.sink, err = factory(b.setup(owner.id, s.ID, s.Parameters, path, nil, b.schemas(s.Inputs)))
 	b.problem(path, err)

@@ -82,16 +82,8 @@ func (r *rig) prepare(text string) (*Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	var functions flow.Registry
-	var connectors connector.Registry
-	err = errors.Join(
-		functions.Register("count", func(flow.Setup) (flow.Function, error) { return r.newFunction(), nil }),
-		connectors.AddSource("memory", func(connector.Setup) (connector.Source, error) { return (*memorySource)(r), nil }),
-		connectors.AddSink("memory", func(connector.Setup) (connector.Sink, error) { return r.sink, nil }))
-	if err != nil {
-		return nil, err
-	}
-	o := Options{Spec: s, Functions: &functions, Connectors: &connectors, Log: slog.New(slog.DiscardHandler)}
+	functions, connectors := r.registries()
+	o := Options{Spec: s, Functions: functions, Connectors: connectors, Log: slog.New(slog.DiscardHandler)}
 	if os.Getenv("RONDO_TEST_LOG") != "" {
 		o.Log = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	}

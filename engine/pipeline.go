@@ -18,7 +18,8 @@ import (
 
 // Options are what a pipeline is made of.
 type Options struct {
-	// Spec is the pipeline's spec.
+	// Spec is the pipeline's spec. If it has problems, Prepare tells them with its
+	// own, as far as it understands it.
 	Spec *spec.Spec
 	// Functions and Connectors give meaning to the names in the spec.
 	Functions  *flow.Registry

@@ -57,13 +57,11 @@ func (c *checker) check() {
 	c.checkDynamic()
 }
 
-// result returns the specification, or its problems in the order of the text.
+// result returns the specification, with its problems in the order of the text.
 func (c *checker) result() (*Spec, error) {
-	if len(c.problems) > 0 {
-		c.problems.Sort()
-		return nil, c.problems
-	}
-	return c.spec, nil
+	c.problems.Sort()
+	c.spec.Problems = c.problems
+	return c.spec, c.problems.Err()
 }
 
 // sorted returns the keys of a map in order.

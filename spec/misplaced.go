@@ -3,7 +3,6 @@ package spec
 import (
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/rondo-flow/rondo/yson"
 )
@@ -11,14 +10,11 @@ import (
 // misplaced says where a field belongs that a part of the file does not have:
 // at the same place of the other part, or beside the parameters.
 func misplaced(path, name string) string {
-	for _, where := range counterparts(splitPath(path)) {
+	for _, where := range counterparts(yson.Split(path)) {
 		if !yson.Knows(reflect.TypeFor[file](), append(where, name)...) {
 			continue
 		}
-		at := ""
-		for _, key := range append(where, name) {
-			at = yson.Join(at, key)
-		}
+		at := yson.Join("", append(where, name)...)
 		if where[0] == "dynamic_spec" {
 			return "it may change while the pipeline runs, and belongs in " + at
 		}
@@ -46,16 +42,4 @@ func counterparts(keys []string) [][]string {
 		places[i] = slices.Clip(places[i])
 	}
 	return places
-}
-
-// splitPath takes a path apart that [yson.Join] made.
-func splitPath(path string) (keys []string) {
-	for path != "" {
-		key, after, err := cutName(path)
-		if err != nil {
-			return nil
-		}
-		keys, path = append(keys, key), strings.TrimPrefix(after, ".")
-	}
-	return keys
 }

@@ -25,7 +25,8 @@ type file struct {
 
 // Parse reads and validates the specification in data, whose notation the
 // extension of path tells. An error of its content is a [yson.Problems] with
-// everything that is wrong.
+// everything that is wrong; unless the tree cannot be read, the specification is
+// returned with it, for those who look for more problems in what was understood.
 func Parse(path string, data []byte) (*Spec, error) {
 	format, err := yson.FormatOf(path)
 	if err != nil {
@@ -81,8 +82,8 @@ func storedTree(name, staticText, dynamicText string) (*yson.Node, error) {
 	), nil
 }
 
-// FromNode validates the tree of a specification file. path gives the default
-// name and the folder of relative paths.
+// FromNode validates the tree of a specification file, as [Parse] does. path
+// gives the default name and the folder of relative paths.
 func FromNode(path string, root *yson.Node) (*Spec, error) {
 	c := newChecker(path, root)
 	c.check()
@@ -104,6 +105,7 @@ func newChecker(path string, root *yson.Node) *checker {
 		Pipeline: f.Spec,
 		Dynamic:  f.Dynamic,
 		Ignored:  decoder.Ignored,
+		root:     place{node: root},
 
 		StaticText:  string(yson.Encode(orEmpty(root.Get("spec")))),
 		DynamicText: string(yson.Encode(orEmpty(root.Get("dynamic_spec")))),
@@ -111,7 +113,7 @@ func newChecker(path string, root *yson.Node) *checker {
 	if s.Name == "" {
 		s.Name = defaultName(path)
 	}
-	c := &checker{spec: s, problems: decoder.Problems, root: place{node: root}}
+	c := &checker{spec: s, problems: decoder.Problems, root: s.root}
 	c.complete()
 	return c
 }
@@ -163,8 +165,11 @@ func decodeSchema(n *yson.Node, path string) (any, yson.Problems) {
 }
 
 // problemsOf reports each of the joined errors at p, or at the column of the
-// list at p that it is about.
+// list at p that it is about. Problems stay what they are.
 func problemsOf(p place, err error) yson.Problems {
+	if problems, ok := err.(yson.Problems); ok {
+		return problems
+	}
 	var problems yson.Problems
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range joined.Unwrap() {

@@ -3,17 +3,23 @@ package spec
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/rondo-flow/rondo/schema"
 	"github.com/rondo-flow/rondo/yson"
 )
 
-// Spec is a validated pipeline specification. It is not changed after [Parse].
+// Spec is a pipeline specification. It is not changed after [Parse].
 type Spec struct {
 	Name     string // of the pipeline: letters, digits and "_.-"
 	Path     string // of the file, as given; sources' paths are relative to its folder
 	Pipeline Pipeline
 	Dynamic  Dynamic
+
+	// Problems is everything that is wrong with it, in the order of the text. A
+	// specification with problems cannot be run; what it says is what was understood
+	// of it.
+	Problems yson.Problems
 
 	Notes   []string // warnings for the user, one line each
 	Ignored []string // paths of fields that are accepted and have no effect
@@ -21,6 +27,22 @@ type Spec struct {
 	// StaticText and DynamicText are the canonical YSON of the spec and
 	// dynamic_spec as given: what is stored, and compared to see a change.
 	StaticText, DynamicText string
+
+	root place
+}
+
+// ProblemsAt returns an error as problems of the value at path, with its place in
+// the file; what are problems already keep theirs.
+func (s *Spec) ProblemsAt(path string, err error) yson.Problems {
+	return problemsOf(s.root.keys(yson.Split(path)...), err)
+}
+
+// Sound reports whether nothing is wrong at or below path.
+func (s *Spec) Sound(path string) bool {
+	return !slices.ContainsFunc(s.Problems, func(p yson.Problem) bool {
+		below, found := strings.CutPrefix(p.Path, path)
+		return found && (below == "" || below[0] == '.' || below[0] == '[')
+	})
 }
 
 // Pipeline is the static part: the graph.

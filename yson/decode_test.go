@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -247,6 +248,15 @@ func TestPaths(t *testing.T) {
 	} {
 		if got != want {
 			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+func TestSplitUndoesJoin(t *testing.T) {
+	for _, keys := range [][]string{nil, {"a"}, {"a", "b"}, {"a", "b.c", "d"}, {"", ""}, {`say "x"`, "/state/one", "NYT::T"}, {`"`, "`", "'a'"}} {
+		path := Join("", keys...)
+		if got := Split(path); !slices.Equal(got, keys) {
+			t.Errorf("%s splits into %q, want %q", path, got, keys)
 		}
 	}
 }

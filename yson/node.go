@@ -1,6 +1,9 @@
 package yson
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // Kind tells what a [Node] holds.
 type Kind uint8
@@ -119,16 +122,35 @@ func List(items ...*Node) *Node { return &Node{Kind: KindList, List: items} }
 // Map returns a map node; the keys must be distinct.
 func Map(entries ...Entry) *Node { return &Node{Kind: KindMap, Map: entries} }
 
-// Join returns the path of key below path: "a.b", or a."b.c" where the key is
-// no plain word.
-func Join(path, key string) string {
-	if !isPlainKey(key) {
-		key = strconv.Quote(key)
+// Join returns the path of the keys, one below the other, below path: "a.b", or
+// a."b.c" where a key is no plain word.
+func Join(path string, keys ...string) string {
+	for _, key := range keys {
+		if !isPlainKey(key) {
+			key = strconv.Quote(key)
+		}
+		if path != "" {
+			key = path + "." + key
+		}
+		path = key
 	}
-	if path == "" {
-		return key
+	return path
+}
+
+// Split returns the keys of a path that [Join] made.
+func Split(path string) (keys []string) {
+	for path != "" {
+		quoted, err := strconv.QuotedPrefix(path)
+		if err != nil {
+			quoted, _, _ = strings.Cut(path, ".")
+		}
+		key, err := strconv.Unquote(quoted)
+		if err != nil {
+			key = quoted
+		}
+		keys, path = append(keys, key), strings.TrimPrefix(path[len(quoted):], ".")
 	}
-	return path + "." + key
+	return keys
 }
 
 // Index returns the path of item i of the list at path.

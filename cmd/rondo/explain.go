@@ -32,7 +32,7 @@ Examples:
 
 // Run prints what a spec means.
 func (c *explainCommand) Run(io *streams) error {
-	s, err := c.read()
+	s, err := c.parse()
 	if err != nil {
 		return err
 	}

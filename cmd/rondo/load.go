@@ -29,6 +29,16 @@ type specArg struct {
 
 // read reads and checks the spec on its own.
 func (a *specArg) read() (*spec.Spec, error) {
+	s, err := a.parse()
+	if err == nil && len(s.Problems) > 0 {
+		return nil, &specError{a.File, s.Problems}
+	}
+	return s, err
+}
+
+// parse reads the spec with the problems that it has, for prepare to tell with
+// those it finds itself.
+func (a *specArg) parse() (*spec.Spec, error) {
 	text, err := os.ReadFile(a.File)
 	if err != nil {
 		return nil, &specError{a.File, err}
@@ -46,10 +56,7 @@ func (a *specArg) read() (*spec.Spec, error) {
 			return nil, &usageError{fmt.Errorf("--set %s: %w", assignment, err)}
 		}
 	}
-	s, err := spec.FromNode(a.File, root)
-	if err != nil {
-		return nil, &specError{a.File, err}
-	}
+	s, _ := spec.FromNode(a.File, root)
 	return s, nil
 }
 
@@ -63,7 +70,8 @@ func (d *dataFlag) folder(pipeline string) string {
 }
 
 // prepare checks the spec against the functions and connectors there are, and
-// that the data to read is there. Nothing is changed.
+// that the data to read is there. All problems are told, those of the spec on its
+// own too. Nothing is changed.
 func prepare(ctx context.Context, s *spec.Spec, dataDir string, log *slog.Logger) (*engine.Pipeline, error) {
 	o := engine.Options{
 		Spec: s, Functions: &flow.Registry{}, Connectors: &connector.Registry{},

@@ -32,7 +32,7 @@ Examples:
 
 // Run runs a pipeline and prints what it came to.
 func (c *runCommand) Run(io *streams) error {
-	s, err := c.read()
+	s, err := c.parse()
 	if err != nil {
 		return err
 	}

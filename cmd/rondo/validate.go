@@ -21,7 +21,7 @@ Example:
 
 // Run checks a spec and says what it comes to.
 func (c *validateCommand) Run(io *streams) error {
-	s, err := c.read()
+	s, err := c.parse()
 	if err != nil {
 		return err
 	}
