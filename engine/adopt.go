@@ -28,7 +28,7 @@ func (p *Pipeline) open(ctx context.Context, s store.Store) ([]store.Partition, 
 	if err != nil {
 		return nil, err
 	}
-	if stored == nil || *stored != *next {
+	if stored == nil || !stored.Equal(next) {
 		if err := s.SavePipeline(ctx, next); err != nil {
 			return nil, fmt.Errorf("store the spec: %w", err)
 		}
@@ -70,7 +70,7 @@ func (p *Pipeline) adopt(stored *store.Pipeline, data bool, reports []store.Repo
 	if stored.Name != sp.Name {
 		return nil, fmt.Errorf("the data folder belongs to pipeline %q, not %q: choose another one with --data", stored.Name, sp.Name)
 	}
-	next := *stored
+	next := stored.Clone()
 	if stored.Static != sp.StaticText {
 		if err := p.checkStatic(stored, data, reports); err != nil {
 			return nil, err
@@ -81,7 +81,11 @@ func (p *Pipeline) adopt(stored *store.Pipeline, data bool, reports []store.Repo
 	if stored.Loaded != sp.DynamicText {
 		next.Dynamic, next.Loaded = sp.DynamicText, sp.DynamicText
 	}
-	return &next, p.force(&next)
+	next.Runs = slices.DeleteFunc(next.Runs, func(r store.Run) bool {
+		c := sp.Pipeline.Computations[r.Computation]
+		return c == nil || c.VisitStreams[r.Stream] == nil
+	})
+	return next, p.force(next)
 }
 
 // force applies a stored dynamic spec that is not the file's.

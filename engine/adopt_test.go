@@ -61,7 +61,7 @@ func TestSpecAndDataMustFit(t *testing.T) {
 					t.Errorf("error %v, want it to say %q", err, want)
 				}
 			}
-			if after, _ := s.Pipeline(t.Context()); *after != *before {
+			if after, _ := s.Pipeline(t.Context()); !after.Equal(before) {
 				t.Errorf("refused, but the stored pipeline changed")
 			}
 		})
@@ -92,7 +92,7 @@ func TestSetDynamicSpecWinsUntilTheFileChanges(t *testing.T) {
 		if _, err := p.Run(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
-		return p.plan.node("counter").dynamic.VisitStream("sweep").Period
+		return p.env.orders.Load().of(p.plan.node("counter")).VisitStream("sweep").Period
 	}
 	if got := period(); got != 7*time.Hour {
 		t.Errorf("period %s, want the one that was set", got)

@@ -49,6 +49,8 @@ func (s *PartitionStatus) progress() uint64 { return s.Totals.Messages + s.Total
 
 // board is where one partition's supervisor and job write what others read.
 type board struct {
+	part store.Partition // as of the start
+
 	mu      sync.Mutex
 	status  PartitionStatus
 	drained bool
@@ -56,7 +58,7 @@ type board struct {
 }
 
 func newBoard(p store.Partition) *board {
-	return &board{status: PartitionStatus{ID: p.ID, Computation: p.Computation, Kind: p.Kind, Phase: Starting}}
+	return &board{part: p, status: PartitionStatus{ID: p.ID, Computation: p.Computation, Kind: p.Kind, Phase: Starting}}
 }
 
 func (b *board) update(f func(*PartitionStatus)) {

@@ -26,7 +26,7 @@ type exchange struct {
 // is written under the exchange's lock; whether it is full is read without.
 type inboxSize struct {
 	messages, bytes          atomic.Int64
-	messageLimit, bytesLimit int64
+	messageLimit, bytesLimit atomic.Int64
 	committing               int // rows counted and neither handed over nor given up
 }
 
@@ -34,16 +34,25 @@ func newExchange() *exchange {
 	return &exchange{boxes: map[store.PartitionID]*mailbox{}, sizes: map[store.PartitionID]*inboxSize{}}
 }
 
-// limit sets how much may wait for a partition. It is called before jobs start.
+// limit sets how much may wait for a partition: before its producers start, and
+// whenever that changes.
 func (x *exchange) limit(id store.PartitionID, messages, bytes int64) {
-	x.sizes[id] = &inboxSize{messageLimit: messages, bytesLimit: bytes}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	s := x.sizes[id]
+	if s == nil {
+		s = &inboxSize{}
+		x.sizes[id] = s
+	}
+	s.messageLimit.Store(messages)
+	s.bytesLimit.Store(bytes)
 }
 
 // full tells whether producers must stop admitting what leads to the partition.
 func (x *exchange) full(id store.PartitionID) bool { return x.sizes[id].full() }
 
 func (s *inboxSize) full() bool {
-	return s.messages.Load() >= s.messageLimit || s.bytes.Load() >= s.bytesLimit
+	return s.messages.Load() >= s.messageLimit.Load() || s.bytes.Load() >= s.bytesLimit.Load()
 }
 
 func (s *inboxSize) add(messages, bytes int) {

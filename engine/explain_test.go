@@ -45,7 +45,7 @@ func TestInForceTellsWhichDynamicSpecARunGoesBy(t *testing.T) {
 			if got.Origin != c.origin || period != c.period || before != nil && got.Version != before.Version {
 				t.Errorf("got origin %d, period %v, version %d; want %d, %v of %+v", got.Origin, period, got.Version, c.origin, c.period, before)
 			}
-			if after, _ := s.Pipeline(t.Context()); before != nil && *after != *before || before == nil && after != nil {
+			if after, _ := s.Pipeline(t.Context()); before != nil && !after.Equal(before) || before == nil && after != nil {
 				t.Errorf("the stored pipeline was %+v and is %+v", before, after)
 			}
 		})

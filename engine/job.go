@@ -21,6 +21,7 @@ type job struct {
 	node    *node
 	board   *board
 	stored  *store.Job
+	orders  *orders
 	machine *partition.Machine
 	proc    processor
 	source  *sourceReader // nil without a source
@@ -34,6 +35,7 @@ type job struct {
 	blocked  []bool
 	drained  bool
 	reported time.Duration
+	stale    bool // what is published is no longer so
 	warned   time.Duration
 	result   result
 }
@@ -55,7 +57,7 @@ var errCompleted = errors.New("the partition is completed")
 // stored. The mailbox is opened first: what is committed by others from then on
 // is either handed over or found by the reads that follow (D-1, D-16).
 func startJob(ctx context.Context, env *environment, n *node, b *board, id store.PartitionID) (*job, error) {
-	j := &job{env: env, node: n, board: b, box: env.exchange.open(id)}
+	j := &job{env: env, node: n, board: b, box: env.exchange.open(id), orders: env.orders.Load()}
 	if err := j.load(ctx, id); err != nil {
 		env.exchange.close(id, j.box)
 		return nil, err
@@ -83,8 +85,9 @@ func (j *job) load(ctx context.Context, id store.PartitionID) (err error) {
 		return err
 	}
 	now := j.env.clock.now()
-	j.machine = partition.New(j.node.machineConfig(j.stored), now)
+	j.machine = partition.New(j.node.machineConfig(j.stored, j.orders.of(j.node)), now)
 	j.machine.Step(now, partition.ReportsRead{Reports: j.node.relevant(reports)})
+	j.order(now)
 	for _, w := range j.machine.Warnings() {
 		j.env.log.Warn("stored coverage is read again", "computation", j.node.id, "partition", id, "reason", w)
 	}
@@ -111,7 +114,7 @@ func (j *job) openProcessor(ctx context.Context) (err error) {
 		if err != nil {
 			return fmt.Errorf("function of computation %s: %w", j.node.id, err)
 		}
-		j.proc = newFunctionProcessor(j.node, f, j.env.store, j.router, j.env.clock, &j.busy)
+		j.proc = newFunctionProcessor(j, f)
 	}
 	return nil
 }
@@ -198,6 +201,7 @@ func (j *job) takeIn(now visit.Instant) error {
 			more = false
 		}
 	}
+	j.takeOrders(now)
 	j.takeBlocked(now)
 	j.takeDrain(now)
 	return nil
@@ -308,9 +312,7 @@ func (j *job) runEpoch(ctx context.Context, e *partition.Epoch) error {
 	now := j.env.clock.now()
 	j.handOver(r.Commit, e)
 	j.machine.Step(now, partition.Committed{Written: j.result.written})
-	if now.Mono-j.reported > publishEvery {
-		j.publish(now, false)
-	}
+	j.publish(now, false)
 	return nil
 }
 
@@ -349,6 +351,9 @@ func (j *job) tell(r *store.Report, rows []store.InboxRow) {
 // wait sleeps until something happens that the machine should hear of.
 func (j *job) wait(ctx context.Context, r partition.Ready) error {
 	var wake <-chan time.Time
+	if at := j.reported + publishEvery; j.stale && (!r.Wake || at < r.WakeAt) {
+		r.Wake, r.WakeAt = true, at
+	}
 	if r.Wake {
 		t := time.NewTimer(max(0, r.WakeAt-j.env.clock.mono()))
 		defer t.Stop()

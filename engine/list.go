@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"github.com/rondo-flow/rondo/partition"
 	"github.com/rondo-flow/rondo/schema"
@@ -36,6 +37,7 @@ func (j *job) listed(ctx context.Context, l partition.List) partition.Event {
 	if err == nil {
 		var a visit.Answer
 		if a, err = found(answer); err == nil {
+			a.Names = namesIn(answer, plan.names)
 			return partition.Listed{Visitor: l.Visitor, Token: l.List.Token, Answers: []visit.Answer{a}}
 		}
 	}
@@ -78,4 +80,19 @@ func found(a *store.ListAnswer) (visit.Answer, error) {
 		out.CompleteTo = &bound
 	}
 	return out, nil
+}
+
+// namesIn returns those of the names under which the answer has rows (KV-2).
+func namesIn(a *store.ListAnswer, names []string) (out []string) {
+	for i := range a.Keys {
+		if len(out) == len(names) {
+			break
+		}
+		for _, row := range a.Keys[i].Rows {
+			if slices.Contains(names, row.Name) && !slices.Contains(out, row.Name) {
+				out = append(out, row.Name)
+			}
+		}
+	}
+	return out
 }

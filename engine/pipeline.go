@@ -76,6 +76,8 @@ type environment struct {
 	boards   map[store.PartitionID]*board
 	log      *slog.Logger
 	before   *Summary // of former runs
+	orders   atomic.Pointer[orders]
+	over     atomic.Bool // Run has returned, or is about to
 	// pausing: stop at the next epoch bound. draining: take no new source input,
 	// finish what is in flight, then stop. pause is closed with pausing.
 	pausing, draining atomic.Bool
@@ -102,6 +104,7 @@ func (p *Pipeline) Run(ctx context.Context, s store.Store) (*Summary, error) {
 	}
 	p.begin(env)
 	err = env.runAll(ctx, p.plan, parts)
+	env.over.Store(true)
 	if err != nil && ctx.Err() == nil {
 		return nil, err
 	}
@@ -118,8 +121,17 @@ func (p *Pipeline) newEnvironment(ctx context.Context, s store.Store, parts []st
 		store: s, clock: newClock(), exchange: newExchange(), log: p.log,
 		boards: map[store.PartitionID]*board{}, pause: make(chan struct{}),
 	}
+	stored, err := s.Pipeline(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the stored pipeline: %w", err)
+	}
+	o, err := newOrders(stored, p.opts.Spec.Path)
+	if err != nil {
+		return nil, err
+	}
+	env.orders.Store(o)
 	for _, part := range parts {
-		d := p.plan.node(part.Computation).dynamic
+		d := o.of(p.plan.node(part.Computation))
 		env.exchange.limit(part.ID, int64(d.InboxRowLimit), int64(d.InboxByteLimit))
 		env.boards[part.ID] = newBoard(part)
 	}

@@ -104,24 +104,25 @@ func (n *node) relevant(all []store.Report) []store.Report {
 }
 
 // machineConfig is what the machine of a job is made of.
-func (n *node) machineConfig(j *store.Job) partition.Config {
-	cfg := partition.Config{Job: j, Source: n.sourceStream, Outputs: n.outputs, Params: n.params()}
+func (n *node) machineConfig(j *store.Job, d *spec.DynamicComputation) partition.Config {
+	cfg := partition.Config{Job: j, Source: n.sourceStream, Outputs: n.outputs, Params: n.params(d)}
 	for i, in := range n.inputs {
 		cfg.Inputs = append(cfg.Inputs, partition.Input{Stream: in.stream, Producers: n.producers[i]})
 	}
 	for i := range n.visitors {
-		cfg.Visitors = append(cfg.Visitors, n.visitorConfig(&n.visitors[i], j.Partition))
+		cfg.Visitors = append(cfg.Visitors, n.visitorConfig(d, &n.visitors[i], j.Partition))
 	}
 	return cfg
 }
 
-func (n *node) visitorConfig(v *visitorPlan, p store.Partition) partition.Visitor {
-	params := n.visitParams(v)
+func (n *node) visitorConfig(d *spec.DynamicComputation, v *visitorPlan, p store.Partition) partition.Visitor {
+	params := n.visitParams(d, v)
 	place := slices.IndexFunc(n.partitions, func(o store.Partition) bool { return o.ID == p.ID })
 	return partition.Visitor{
 		Config: visit.Config{
 			Stream: v.stream, Range: rangeOf(p), Buckets: v.buckets,
 			Generation: uint64(p.Generation), Sources: 1, NoUpstreams: len(v.upstream) == 0,
+			Names:     v.names,
 			FirstTick: params.FillPeriod * time.Duration(place) / time.Duration(len(n.partitions)),
 		},
 		Params:   params,
@@ -130,12 +131,12 @@ func (n *node) visitorConfig(v *visitorPlan, p store.Partition) partition.Visito
 }
 
 // params are the machine's, from the dynamic spec.
-func (n *node) params() partition.Params {
-	p, d := partition.DefaultParams(), n.dynamic
+func (n *node) params(d *spec.DynamicComputation) partition.Params {
+	p := partition.DefaultParams()
 	p.MaxRows, p.MaxBytes = d.MaxRowsPerBatch, int(d.MaxBytesPerBatch)
 	p.MaxEpoch, p.ReportEvery = d.MaxEpochDuration, d.EmptyBatchBackoff
 	for i := range n.visitors {
-		p.Visitors = append(p.Visitors, n.visitParams(&n.visitors[i]))
+		p.Visitors = append(p.Visitors, n.visitParams(d, &n.visitors[i]))
 		// Several visit streams of a computation share the largest share.
 		share := d.VisitStream(n.visitors[i].stream).VisitShare
 		if i == 0 || share > p.VisitShare {
@@ -147,8 +148,8 @@ func (n *node) params() partition.Params {
 
 // visitParams are a visit stream's, from the dynamic spec; a limit for the whole
 // stream is shared out over its partitions.
-func (n *node) visitParams(v *visitorPlan) visit.Params {
-	d := n.dynamic.VisitStream(v.stream)
+func (n *node) visitParams(c *spec.DynamicComputation, v *visitorPlan) visit.Params {
+	d := c.VisitStream(v.stream)
 	p := visit.Params{
 		Period: d.Period, FinalPassPeriod: d.FinalPassPeriod,
 		FillPeriod: d.BackgroundFillPeriod, CatchupLagThreshold: d.CatchupLagThreshold, CatchupMultiplier: d.CatchupSpeedupMultiplier,

@@ -60,7 +60,7 @@ func (p *functionProcessor) runMessageBatch(ctx context.Context, began time.Dura
 	}, func(i int, err error) error {
 		m := &p.messages[i]
 		p.busy.begin(began, m.Key)
-		if err = p.named(err, m); p.node.dynamic.OnMessageError != skipErrors {
+		if err = p.named(err, m); p.policy.message != skipErrors {
 			return err
 		}
 		return p.leftOut(err, "/messages/"+m.StreamID+"/failed", "failed_messages")
@@ -138,7 +138,7 @@ func (p *functionProcessor) batchOf(e *partition.Epoch, vs partition.Visits, mes
 	plan := &p.node.visitors[vs.Visitor]
 	for i := range vs.Visits {
 		v := &vs.Visits[i]
-		if !e.Budget.MoreVisits(i, messages, time.Duration(len(out))*p.visitTime, p.router.outBytes) {
+		if !e.Budget.MoreVisits(i, messages, time.Duration(len(out))*p.visitTime, p.router.outBytes) || p.disabled(vs.Visitor) {
 			break
 		}
 		present, err := p.adopted(v).present(plan.names)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/rondo-flow/rondo/flow"
@@ -33,16 +34,34 @@ type functionProcessor struct {
 	failed   failures
 	// visitTime is what a visit of a batch took lately.
 	visitTime time.Duration
+
+	policy policy
+	orders *orders                 // that the epoch began with
+	latest *atomic.Pointer[orders] // those in force by now
 }
 
-func newFunctionProcessor(n *node, f flow.Function, states store.States, r *router, c clock, b *busy) *functionProcessor {
+func newFunctionProcessor(j *job, f flow.Function) *functionProcessor {
 	p := &functionProcessor{
-		node: n, states: states, clock: c, router: r, busy: b,
-		decoder: n.decoder(), table: newKeyTable(), spare: &keyState{},
+		node: j.node, states: j.env.store, clock: j.env.clock, router: j.router, busy: &j.busy,
+		decoder: j.node.decoder(), table: newKeyTable(), spare: &keyState{},
+		latest: &j.env.orders,
 	}
 	p.call = callsOf(f)
-	p.rt = callRuntime{node: n, router: r, table: p.table}
+	p.rt = callRuntime{node: j.node, router: j.router, table: p.table}
+	p.follow(j.orders)
 	return p
+}
+
+// follow takes new orders between two epochs.
+func (p *functionProcessor) follow(o *orders) {
+	p.orders, p.policy = o, newPolicy(p.node, o.of(p.node))
+}
+
+// disabled tells that a visit stream was disabled while the epoch runs: no more
+// of its visits are handed out, however long the epoch may last.
+func (p *functionProcessor) disabled(visitor int) bool {
+	o := p.latest.Load()
+	return o != p.orders && !o.of(p.node).VisitStream(p.node.visitors[visitor].stream).Enabled
 }
 
 func (p *functionProcessor) close() error { return nil }
@@ -140,7 +159,7 @@ func (p *functionProcessor) runMessages(ctx context.Context, e *partition.Epoch,
 // (D-24).
 func (p *functionProcessor) runMessage(ctx context.Context, m *flow.Message) error {
 	state := p.table.byKey[m.Key.Encoded()]
-	if p.node.dynamic.OnMessageError != skipErrors {
+	if p.policy.message != skipErrors {
 		return p.named(p.handleMessage(ctx, state, m), m)
 	}
 	p.one[0] = state
@@ -160,9 +179,6 @@ func (p *functionProcessor) named(err error, m *flow.Message) error {
 	}
 	return p.busy.wrap(fmt.Errorf("message %s of stream %s: %w", m.ID, m.StreamID, err))
 }
-
-// skipErrors is the policy that leaves failed inputs out.
-const skipErrors = "skip"
 
 // leftOut notes an input that failed and was undone; the epoch goes on.
 func (p *functionProcessor) leftOut(err error, path, counter string) error {
@@ -184,7 +200,7 @@ func (p *functionProcessor) runVisits(ctx context.Context, e *partition.Epoch, b
 		}
 		for i := range vs.Visits {
 			spent := p.clock.mono() - began
-			if !e.Budget.MoreVisits(i, res.processed.MessageTime, spent, p.router.outBytes) {
+			if !e.Budget.MoreVisits(i, res.processed.MessageTime, spent, p.router.outBytes) || p.disabled(vs.Visitor) {
 				break
 			}
 			if err := p.runVisit(ctx, vs.Visitor, &vs.Visits[i], &res.processed.Visits[vs.Visitor]); err != nil {

@@ -56,9 +56,7 @@ func (p *functionProcessor) handleVisit(ctx context.Context, plan *visitorPlan, 
 	return p.attempt(p.one[:], call)
 }
 
-func (p *functionProcessor) skips(plan *visitorPlan) bool {
-	return p.node.dynamic.VisitStream(plan.stream).OnVisitError == skipErrors
-}
+func (p *functionProcessor) skips(plan *visitorPlan) bool { return p.policy.skip[plan.stream] }
 
 // leftOutVisit counts a failed visit, or fails the epoch, as the policy says.
 func (p *functionProcessor) leftOutVisit(plan *visitorPlan, err error, o *visit.Outcome) error {

@@ -16,10 +16,12 @@ const publishEvery = 100 * time.Millisecond
 // the error of a former job (D-24).
 func (j *job) publish(now visit.Instant, atOnce bool) {
 	if !atOnce && j.reported != 0 && now.Mono-j.reported < publishEvery {
+		j.stale = true
 		return
 	}
-	j.reported = now.Mono
+	j.reported, j.stale = now.Mono, false
 	status := j.machine.Status(now)
+	j.orderAgain(now, &status)
 	failed := j.failures()
 	j.board.update(func(s *PartitionStatus) {
 		s.Failed = failed
@@ -64,12 +66,21 @@ func (p *Pipeline) Status() Status {
 func (e *environment) status() Status {
 	out := Status{Summary: Summary{Counts: map[string]int64{}, Completed: true}}
 	now := e.clock.mono()
-	for _, id := range slices.Sorted(maps.Keys(e.boards)) {
-		s := e.boards[id].read(now)
+	for _, b := range e.allBoards() {
+		s := b.read(now)
 		out.Partitions = append(out.Partitions, s)
 		out.add(s.Kind, s.Totals)
 		out.Completed = out.Completed && s.Phase == Done
 	}
 	out.since(e.before, now)
+	return out
+}
+
+// allBoards are the boards of all partitions, ordered by id.
+func (e *environment) allBoards() []*board {
+	out := make([]*board, 0, len(e.boards))
+	for _, id := range slices.Sorted(maps.Keys(e.boards)) {
+		out = append(out, e.boards[id])
+	}
 	return out
 }

@@ -11,6 +11,9 @@ type Status struct {
 	// Waiting are the messages held in memory and not taken yet.
 	Waiting  int
 	Visitors []visit.Status
+	// Passes are the summaries of completed passes of each visit stream, oldest
+	// first (KV-16).
+	Passes [][]visit.Summary
 }
 
 // Status describes the machine now.
@@ -18,6 +21,7 @@ func (m *Machine) Status(now visit.Instant) Status {
 	s := Status{Totals: cloneTotals(m.totals), Waiting: m.inbox.waiting}
 	for _, v := range m.visitors {
 		s.Visitors = append(s.Visitors, v.machine.Status(now))
+		s.Passes = append(s.Passes, v.machine.Summaries())
 	}
 	return s
 }

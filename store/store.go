@@ -1,6 +1,9 @@
 package store
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // Store is everything a worker needs. A job uses States, Timers, Inbox and Committer;
 // whoever owns the layout of partitions uses Catalog; sources and sinks in the
@@ -52,6 +55,10 @@ type Catalog interface {
 	// Totals returns the counters of every partition that has some, ordered by
 	// partition.
 	Totals(ctx context.Context) ([]PartitionTotals, error)
+	// Visitors returns the rows of a partition's visit streams, ordered by stream
+	// and slot, and disturbs nobody; of a Completed partition only the summaries
+	// are left. ErrFenced: there is no such partition.
+	Visitors(ctx context.Context, id PartitionID) ([]VisitorRow, error)
 }
 
 // Pipeline is what the store knows of the pipeline as a whole.
@@ -63,6 +70,30 @@ type Pipeline struct {
 	Static, Dynamic, Loaded string
 	// Version counts changes, for optimistic locking.
 	Version uint64
+	// Runs are the run-now commands, at most one for a visit stream (KV-49).
+	Runs []Run
+}
+
+// Run is a command that all partitions run one pass of a visit stream at once.
+type Run struct {
+	Computation, Stream string
+	// ID is larger than those of the stream's former commands.
+	ID uint64
+	// Period is the length of the pass in nanoseconds, 0 for as fast as may be.
+	Period int64
+}
+
+// Clone copies p, so that neither sees a change of the other.
+func (p *Pipeline) Clone() *Pipeline {
+	out := *p
+	out.Runs = slices.Clone(p.Runs)
+	return &out
+}
+
+// Equal tells whether both say the same.
+func (p *Pipeline) Equal(o *Pipeline) bool {
+	return p.Name == o.Name && p.Static == o.Static && p.Dynamic == o.Dynamic && p.Loaded == o.Loaded &&
+		p.Version == o.Version && slices.Equal(p.Runs, o.Runs)
 }
 
 // PartitionTotals are the counters of one partition.

@@ -37,6 +37,9 @@ func (d Delta) Empty() bool {
 	return !d.Remove && d.Record == nil && d.Summaries == nil && len(d.Buckets) == 0
 }
 
+// Passes returns the summaries that are stored, oldest first.
+func (s Stored) Passes() ([]Summary, error) { return decodeRow(s.Summaries, decodeSummaries) }
+
 // Final says whether the pass that is stored is the final one (KV-36). A record
 // that cannot be decoded counts as not there, as it does for [New].
 func (s Stored) Final() bool {

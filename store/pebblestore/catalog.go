@@ -121,6 +121,18 @@ func (s *Store) SavePipeline(ctx context.Context, p *store.Pipeline) error {
 	return nil
 }
 
+// Visitors returns the rows of a partition's visit streams.
+func (s *Store) Visitors(ctx context.Context, id store.PartitionID) ([]store.VisitorRow, error) {
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.leave()
+	if _, err := s.known(id); err != nil {
+		return nil, err
+	}
+	return s.visitors(id)
+}
+
 // put adds a row to a batch. Only batches with an index can fail here.
 func put(b *pebble.Batch, key, value []byte) { _ = b.Set(key, value, nil) }
 

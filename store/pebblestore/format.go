@@ -18,7 +18,7 @@ const (
 	formatFile = "rondo.format"
 	// formatVersion is the version of the folder's layout, keys and values. It
 	// grows when an older Rondo could no longer read what this one writes.
-	formatVersion = 1
+	formatVersion = 2
 	// firstManifest is the only file that Pebble makes before the marker that
 	// says which manifest counts. It names no rows yet.
 	firstManifest = "MANIFEST-000001"
@@ -73,7 +73,10 @@ func checkFormat(dir string, on vfs.FS) error {
 	if version > formatVersion {
 		return fmt.Errorf("%w: data folder %s has format %d, this Rondo reads up to %d; use the Rondo that wrote it", store.ErrNewerFormat, dir, version, formatVersion)
 	}
-	return checkDatabase(dir, on)
+	if err := checkDatabase(dir, on); err != nil || version == formatVersion {
+		return err
+	}
+	return markFormat(dir, on) // everything of former formats is read as it is
 }
 
 func markFormat(dir string, on vfs.FS) error {

@@ -117,8 +117,9 @@ func TestFormats(t *testing.T) {
 		class        error
 		text         string
 	}{
-		{"the present format", "rondo store 1\n", nil, ""},
-		{"a newer format", "rondo store 2\n", store.ErrNewerFormat, "format 2, this Rondo reads up to 1"},
+		{"the first format", "rondo store 1\n", nil, ""},
+		{"the present format", "rondo store 2\n", nil, ""},
+		{"a newer format", "rondo store 3\n", store.ErrNewerFormat, "format 3, this Rondo reads up to 2"},
 		{"no format at all", "", store.ErrCorrupt, `says ""`},
 		{"something else", "flights\n", store.ErrCorrupt, "flights"},
 		{"a format that never was", "rondo store 0\n", store.ErrCorrupt, "rondo store 0"},

@@ -33,13 +33,20 @@ func newPartition(row store.Partition, computation uint64) *partition {
 
 // locked returns the partition with its lock held.
 func (s *Store) locked(ctx context.Context, id store.PartitionID) (*partition, error) {
-	s.parts.RLock()
-	p := s.partitions[id]
-	s.parts.RUnlock()
-	if p == nil {
-		return nil, fmt.Errorf("there is no partition %d: %w", id, store.ErrFenced)
+	p, err := s.known(id)
+	if err != nil {
+		return nil, err
 	}
 	return p, hold(ctx, p.lock)
+}
+
+func (s *Store) known(id store.PartitionID) (*partition, error) {
+	s.parts.RLock()
+	defer s.parts.RUnlock()
+	if p := s.partitions[id]; p != nil {
+		return p, nil
+	}
+	return nil, fmt.Errorf("there is no partition %d: %w", id, store.ErrFenced)
 }
 
 func (p *partition) unlock() { <-p.lock }

@@ -160,12 +160,25 @@ func appendPipeline(dst []byte, p *store.Pipeline) []byte {
 	for _, s := range []string{p.Name, p.Static, p.Dynamic, p.Loaded} {
 		dst = appendText(dst, s)
 	}
+	if len(p.Runs) == 0 {
+		return dst // as format 1 has it
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(p.Runs)))
+	for _, r := range p.Runs {
+		dst = appendText(appendText(dst, r.Computation), r.Stream)
+		dst = binary.AppendVarint(binary.AppendUvarint(dst, r.ID), r.Period)
+	}
 	return dst
 }
 
 func decodePipeline(value []byte) (*store.Pipeline, error) {
 	f := fields{rest: value}
 	p := &store.Pipeline{Version: f.uint(), Name: f.text(), Static: f.text(), Dynamic: f.text(), Loaded: f.text()}
+	if !f.bad && len(f.rest) > 0 {
+		for n := f.count(); n > 0; n-- {
+			p.Runs = append(p.Runs, store.Run{Computation: f.text(), Stream: f.text(), ID: f.uint(), Period: f.int()})
+		}
+	}
 	return p, f.end("pipeline")
 }
 

@@ -27,6 +27,7 @@ const (
 	OpCreatePartitions Op = "create"
 	OpReports          Op = "reports"
 	OpTotals           Op = "totals"
+	OpVisitors         Op = "visitors"
 	OpCreateQueue      Op = "queue-create"
 	OpQueues           Op = "queues"
 	OpReadQueue        Op = "queue-read"

@@ -86,3 +86,8 @@ func (f *Faults) Reports(ctx context.Context) ([]store.Report, error) {
 func (f *Faults) Totals(ctx context.Context) ([]store.PartitionTotals, error) {
 	return through(ctx, f, Call{Op: OpTotals}, func() ([]store.PartitionTotals, error) { return f.store.Totals(ctx) })
 }
+
+// Visitors passes the call on.
+func (f *Faults) Visitors(ctx context.Context, id store.PartitionID) ([]store.VisitorRow, error) {
+	return through(ctx, f, Call{Op: OpVisitors}, func() ([]store.VisitorRow, error) { return f.store.Visitors(ctx, id) })
+}

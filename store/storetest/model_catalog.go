@@ -13,8 +13,7 @@ import (
 func (m *Model) Pipeline(ctx context.Context) (out *store.Pipeline, err error) {
 	err = m.do(ctx, func(d *modelData) error {
 		if d.pipeline != nil {
-			p := *d.pipeline
-			out = &p
+			out = d.pipeline.Clone()
 		}
 		return nil
 	})
@@ -33,8 +32,7 @@ func (m *Model) SavePipeline(ctx context.Context, p *store.Pipeline) error {
 			return fmt.Errorf("the pipeline has version %d, not %d: %w", stored, p.Version, store.ErrConflict)
 		}
 		p.Version++
-		saved := *p
-		d.pipeline = &saved
+		d.pipeline = p.Clone()
 		return nil
 	})
 }
@@ -96,4 +94,17 @@ func (m *Model) Totals(ctx context.Context) (out []store.PartitionTotals, err er
 		return nil
 	})
 	return out, err
+}
+
+// Visitors returns a partition's visitor rows.
+func (m *Model) Visitors(ctx context.Context, id store.PartitionID) (rows []store.VisitorRow, err error) {
+	err = m.do(ctx, func(d *modelData) error {
+		p := d.partitions[id]
+		if p == nil {
+			return fmt.Errorf("there is no partition %d: %w", id, store.ErrFenced)
+		}
+		rows = p.visitorRows()
+		return nil
+	})
+	return rows, err
 }

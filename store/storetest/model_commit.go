@@ -134,12 +134,7 @@ func (m *Model) RaiseGeneration(ctx context.Context, id store.PartitionID) (job 
 
 func (p *modelPartition) job() *store.Job {
 	j := &store.Job{Partition: clonePartition(p.row), Offset: p.offset, Position: p.position}
-	for k, v := range p.visitors {
-		j.Visitors = append(j.Visitors, store.VisitorRow{Stream: k.stream, Slot: k.slot, Value: v})
-	}
-	slices.SortFunc(j.Visitors, func(a, b store.VisitorRow) int {
-		return cmp.Or(cmp.Compare(a.Stream, b.Stream), cmp.Compare(a.Slot, b.Slot))
-	})
+	j.Visitors = p.visitorRows()
 	if p.report != nil {
 		j.Report = cloneReport(p.report)
 	}
@@ -147,6 +142,16 @@ func (p *modelPartition) job() *store.Job {
 		j.Totals = *cloneTotals(p.totals)
 	}
 	return j
+}
+
+func (p *modelPartition) visitorRows() (rows []store.VisitorRow) {
+	for k, v := range p.visitors {
+		rows = append(rows, store.VisitorRow{Stream: k.stream, Slot: k.slot, Value: v})
+	}
+	slices.SortFunc(rows, func(a, b store.VisitorRow) int {
+		return cmp.Or(cmp.Compare(a.Stream, b.Stream), cmp.Compare(a.Slot, b.Slot))
+	})
+	return rows
 }
 
 func clonePartition(p store.Partition) store.Partition {

@@ -44,6 +44,12 @@ var jobTests = map[string]func(t *testing.T, h Harness){
 		w.must(0, visits("sweep 3=a", "sweep 0=b", "sweep -1=r", "audit 0=c", "audit -2=s", "sweepers 0=d"))
 		w.must(0, visits("sweep 3=", "sweep 0=bb", "never 1="))
 		w.must(1, visits("sweep 0=other"))
+		rows, err := w.Visitors(w.ctx, w.parts[0].ID)
+		w.check(err)
+		w.equal("visitors, just read", describeVisitors(rows), "[audit -2=s, audit 0=c, sweep -1=r, sweep 0=bb, sweepers 0=d]")
+		w.must(0, set("a", "/x", "1")) // the reader raised no generation
+		_, err = w.Visitors(w.ctx, w.parts[0].ID+1000)
+		w.isClass(err, store.ErrFenced)
 		w.equal("visitors", describeVisitors(w.raise(0).Visitors), "[audit -2=s, audit 0=c, sweep -1=r, sweep 0=bb, sweepers 0=d]")
 	},
 	// KV-37
@@ -224,13 +230,14 @@ var catalogTests = map[string]func(t *testing.T, h Harness){
 		w.equal("version of the refused", late.Version, 0)
 		second := *p
 		second.Dynamic = "{b=2}"
+		second.Runs = []store.Run{{Computation: "routes", Stream: "sweep", ID: 2, Period: 7}, {Computation: "c", Stream: "s", ID: 1 << 60}}
 		w.check(w.SavePipeline(w.ctx, &second))
 		w.isClass(w.SavePipeline(w.ctx, p), store.ErrConflict)
 		w.reopen()
 		stored, err := w.Pipeline(w.ctx)
 		w.check(err)
 		w.equal("stored", *stored, second)
-		stored.Name = "changed by the reader"
+		stored.Name, stored.Runs[0].ID = "changed by the reader", 9
 		again, err := w.Pipeline(w.ctx)
 		w.check(err)
 		w.equal("stored", *again, second)
