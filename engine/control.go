@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rondo-flow/rondo/spec"
 	"github.com/rondo-flow/rondo/store"
 	"github.com/rondo-flow/rondo/visit"
 	"github.com/rondo-flow/rondo/yson"
@@ -65,7 +64,7 @@ func (p *Pipeline) SpecInForce(ctx context.Context) (*SpecInForce, error) {
 // those of the store.
 func (p *Pipeline) SetDynamic(ctx context.Context, path string, value *yson.Node, version uint64) (uint64, error) {
 	return p.amend(ctx, version, func(next *store.Pipeline, now *orders) error {
-		changed, err := spec.Change(now.spec, path, value)
+		changed, err := now.spec.With(path, value)
 		if err != nil {
 			return err
 		}

@@ -49,22 +49,6 @@ func Stored(name, path, staticText, dynamicText string) (*Spec, error) {
 	return FromNode(path, root)
 }
 
-// With returns the specification with another value at a path below
-// dynamic_spec, or, with nil, without the one given there: its default holds
-// then. The path is as in [Set]. Problems have no positions, since the texts are
-// no file's; s stays as it is (KV-50).
-func (s *Spec) With(path string, value *yson.Node) (*Spec, error) {
-	root, err := storedTree(s.Name, s.StaticText, s.DynamicText)
-	if err != nil {
-		return nil, err
-	}
-	unplace(root)
-	if err := SetAt(root, path, value); err != nil {
-		return nil, yson.One(nil, path, "%v", err)
-	}
-	return FromNode(s.Path, root)
-}
-
 // storedTree is the tree of a file with the texts of a specification.
 func storedTree(name, staticText, dynamicText string) (*yson.Node, error) {
 	static, err := yson.Parse([]byte(staticText), yson.YSON)

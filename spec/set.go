@@ -28,15 +28,6 @@ func Set(root *yson.Node, assignment string) error {
 	return set(root, path, value)
 }
 
-// SetAt is [Set] with path and value apart; nil takes away what is given.
-func SetAt(root *yson.Node, path string, value *yson.Node) error {
-	names, err := ParsePath(path)
-	if err != nil {
-		return err
-	}
-	return set(root, names, value)
-}
-
 func set(root *yson.Node, path []string, value *yson.Node) error {
 	at, node := "dynamic_spec", child(root, "dynamic_spec")
 	for i, name := range path {

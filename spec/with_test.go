@@ -31,16 +31,16 @@ func TestChangesOfARunningSpec(t *testing.T) {
 		{path: stream + ".perid", value: "#", fails: true, want: "unknown field: did you mean period?"},
 		{path: "computations.d.max_rows_per_batch", value: "5", fails: true, want: "there is no computation d"},
 		{path: "computations.worker.key_visitor_streams.sweeep.period", value: "#", fails: true, want: "did you mean sweep?"},
-		{path: stream + ".period=5s", value: "5s", fails: true, want: "is no path"},
+		{path: stream + ".period=5s", value: "5s", fails: true, want: "the path goes on with"},
 		{path: "", value: "5s", fails: true, want: "a name is missing"},
 		{path: "spec.streams", value: "5s", fails: true, want: "only parameters of the dynamic spec can be set"},
 		{path: stream + ".period.x", value: "5s", fails: true, want: "period"},
 	} {
-		value, err := parseValue(c.value)
+		value, err := ParseValue(c.value)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := Change(base, c.path, value)
+		got, err := base.With(c.path, value)
 		if (err != nil) != c.fails {
 			t.Errorf("%s=%s: %v", c.path, c.value, err)
 			continue
@@ -54,7 +54,7 @@ func TestChangesOfARunningSpec(t *testing.T) {
 		if !strings.Contains(got.DynamicText, c.want) {
 			t.Errorf("%s=%s gives %s, want %s", c.path, c.value, got.DynamicText, c.want)
 		}
-		back, err := Change(got, c.path, nil)
+		back, err := got.With(c.path, nil)
 		if err != nil || strings.Contains(back.DynamicText, c.want) || back.StaticText != base.StaticText {
 			t.Errorf("taken back: %v, %+v", err, back)
 		}
