@@ -36,6 +36,7 @@ type Committer interface {
 
 // Catalog keeps the pipeline, its partitions, and what they report.
 type Catalog interface {
+	Records
 	// Pipeline returns the stored pipeline, or nil when there is none yet.
 	Pipeline(ctx context.Context) (*Pipeline, error)
 	// SavePipeline stores p if the stored version is still p.Version, and
@@ -49,6 +50,10 @@ type Catalog interface {
 	// is Executing and has no generation: whatever ps says of its id, state and
 	// generation is ignored.
 	CreatePartitions(ctx context.Context, ps []Partition) ([]Partition, error)
+}
+
+// Records are what partitions have committed about themselves.
+type Records interface {
 	// Reports returns the last report of every partition that has one,
 	// ordered by partition (D-15).
 	Reports(ctx context.Context) ([]Report, error)
