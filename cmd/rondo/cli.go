@@ -24,6 +24,7 @@ type cli struct {
 	Queue    queueCommand    `cmd:"" help:"Fill, read and trim the queues in a store."`
 	Bench    benchCommand    `cmd:"" help:"Measure how fast this machine runs a pipeline."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
+	Help     helpCommand     `cmd:"" help:"Show what rondo, or one of its commands, can do."`
 }
 
 const description = `Rondo runs stateful stream pipelines: each key has state, and every step is exactly once.
@@ -54,7 +55,7 @@ func execute(args []string, stdout io.Writer, stderr *os.File) int {
 	if err != nil {
 		return report(stderr, &usageError{err})
 	}
-	if err := command.Run(&streams{out: stdout, err: stderr}); err != nil {
+	if err := command.Run(&streams{out: stdout, err: stderr}, parser); err != nil {
 		return report(stderr, err)
 	}
 	return exitDone

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"time"
 
 	"github.com/rondo-flow/rondo/engine"
 	"github.com/rondo-flow/rondo/spec"
@@ -38,12 +39,12 @@ func (c *runCommand) Run(io *streams) error {
 	}
 	screen := newScreen(io.err)
 	log := slog.New(slog.NewTextHandler(screen, nil))
-	told, stop := context.WithCancel(context.Background())
+	told, tell := context.WithCancel(context.Background())
 	ignore := onInterrupt(func() {
 		screen.home()
 		log.Warn("stopping at the next epoch bound; Ctrl-C again quits at once")
-		stop()
-	})
+		tell()
+	}, time.Now)
 	defer ignore()
 	dataDir := c.folder(s.Name)
 	p, err := prepare(context.Background(), s, dataDir, log)

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/rondo-flow/rondo/internal/figures"
@@ -146,9 +147,14 @@ func setStored(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(errors.Join(s.SavePipeline(ctx, p), s.Close()))
 }
 
-// stubborn stands for a pipeline that does not stop when told to.
+// stubborn stands for a pipeline that does not stop when told to. A second passes
+// between two signals.
 func stubborn() {
-	onInterrupt(func() { fmt.Fprintln(os.Stderr, "first") })
+	now := time.Unix(1e9, 0)
+	onInterrupt(func() { fmt.Fprintln(os.Stderr, "first") }, func() time.Time {
+		now = now.Add(time.Second)
+		return now
+	})
 	fmt.Fprintln(os.Stderr, "ready")
 	select {}
 }
