@@ -13,6 +13,8 @@ import (
 type Summary struct {
 	// Completed: every partition is, and the job has nothing more to do.
 	Completed bool
+	// Already: it was completed before this run, which did nothing.
+	Already bool
 	// Messages are the rows read from sources; Epochs, the commits of all
 	// partitions; Visits, the visits handled; Passes, the passes that partitions
 	// completed.
@@ -59,6 +61,7 @@ func (s *Summary) add(kind store.Kind, t store.Totals) {
 }
 
 func (s *Summary) since(before *Summary, elapsed time.Duration) {
+	s.Already = before.Completed
 	s.Elapsed = elapsed
 	if elapsed > 0 {
 		s.Rate = float64(s.Messages-before.Messages) / elapsed.Seconds()

@@ -70,31 +70,51 @@ func (r *records) startOver(ctx context.Context, pipeline string) error {
 
 // findFiles looks for the files of all sinks.
 func (r *records) findFiles(ctx context.Context) error {
+	return r.eachFile(ctx, func(sink, path string, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return fmt.Errorf("sink %s: %w: move that file away", sink, err)
+		}
+		r.files = append(r.files, path)
+		return nil
+	})
+}
+
+// lookBack warns of what the sinks of a completed pipeline wrote and is no longer
+// there as it was, for no run writes it again.
+func (r *records) lookBack(ctx context.Context) error {
+	return r.eachFile(ctx, func(sink, path string, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			r.log.Warn("a file that a sink wrote is gone: put it back, or start over with --fresh", "sink", sink, "path", path)
+		case err != nil:
+			r.log.Warn("a file that a sink wrote has changed: put it back as it was, or move it away and start over with --fresh", "sink", sink, "error", err)
+		}
+		return nil
+	})
+}
+
+// eachFile shows do the files of all sinks, as [file.Written] finds them. It finds
+// them by the positions that are stored, which a job gets when it takes the
+// partition of a sink over.
+func (r *records) eachFile(ctx context.Context, do func(sink, path string, err error) error) error {
 	parts, err := r.store.Partitions(ctx)
 	for _, part := range parts {
-		if part.Kind == store.SinkPartition {
-			err = errors.Join(err, r.sink(ctx, part))
+		if part.Kind != store.SinkPartition {
+			continue
+		}
+		job, failed := r.store.RaiseGeneration(ctx, part.ID)
+		switch {
+		case failed != nil:
+			err = errors.Join(err, failed)
+		case job.Position != nil:
+			path, missing := file.Written(r.dataDir, job.Position)
+			err = errors.Join(err, do(part.Name, path, missing))
 		}
 	}
 	return err
-}
-
-// sink finds the file of a sink by the position that is stored of it, which a job
-// gets when it takes the partition over.
-func (r *records) sink(ctx context.Context, part store.Partition) error {
-	job, err := r.store.RaiseGeneration(ctx, part.ID)
-	if err != nil || job.Position == nil {
-		return err
-	}
-	path, err := file.Written(r.dataDir, job.Position)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return fmt.Errorf("sink %s: %w: move that file away", part.Name, err)
-	}
-	r.files = append(r.files, path)
-	return nil
 }
 
 // findQueues looks for the queues of all sinks: the other queues are input.

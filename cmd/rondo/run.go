@@ -65,6 +65,9 @@ func (c *runCommand) Run(io *streams) error {
 		return err
 	}
 	log.Info("ended", "completed", summary.Completed)
+	if summary.Already && c.Output != "text" {
+		log.Info(alreadyText) // a program reads the summary
+	}
 	return printSummary(io.out, c.Output, s.Name, summary)
 }
 
@@ -79,7 +82,10 @@ func (c *runCommand) work(p *engine.Pipeline, s *spec.Spec, dataDir string, scre
 	log.Info("started", "pipeline", s.Name, "data", dataDir)
 	done := watch(p.Status, screen.display(visitStreams(s), log))
 	defer done()
-	return p.Run(context.Background(), store)
+	if sum, err = p.Run(context.Background(), store); err == nil && sum.Already {
+		err = (&records{store: store, dataDir: dataDir, log: log}).lookBack(context.Background())
+	}
+	return sum, err
 }
 
 func visitStreams(s *spec.Spec) int {

@@ -40,6 +40,9 @@ func printSummary(out io.Writer, form, name string, s *engine.Summary) error {
 	return err
 }
 
+// alreadyText is said of a pipeline that was completed before the run.
+const alreadyText = "already completed before: nothing was done; --fresh starts over"
+
 func summaryText(name string, s *engine.Summary) string {
 	var b strings.Builder
 	row := func(label, value string) { fmt.Fprintf(&b, "  %-12s %12s\n", label, value) }
@@ -47,6 +50,9 @@ func summaryText(name string, s *engine.Summary) string {
 		fmt.Fprintf(&b, "%s: completed\n", name)
 	} else {
 		fmt.Fprintf(&b, "%s: stopped, the same command goes on from here\n", name)
+	}
+	if s.Already {
+		fmt.Fprintf(&b, "  %s\n", alreadyText)
 	}
 	row("messages", digits(int64(s.Messages)))
 	row("rate", digits(int64(s.Rate))+"/s")
