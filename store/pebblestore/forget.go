@@ -14,7 +14,9 @@ var pipelineKinds = []byte{
 }
 
 // ForgetPipeline removes everything that the pipeline has in the store, in one
-// transaction, and leaves the queues as they are. The pipeline must not be
+// transaction, and leaves the queues with their rows as they are. How far they
+// were read goes too: the next pipeline reads them from the start, and rows that
+// only the former one was done with must not be trimmed as consumed. The pipeline must not be
 // running: nobody else may call the store meanwhile.
 func (s *Store) ForgetPipeline(ctx context.Context) error {
 	if err := s.enter(ctx); err != nil {
@@ -30,6 +32,7 @@ func (s *Store) ForgetPipeline(ctx context.Context) error {
 	for _, kind := range pipelineKinds {
 		_ = b.DeleteRange([]byte{kind}, []byte{kind + 1}, nil) // only batches with an index can fail here
 	}
+	_ = b.DeleteRange([]byte{kindQueue, queuePositions}, []byte{kindQueue, queuePositions + 1}, nil)
 	if err := s.apply(b); err != nil {
 		return err
 	}

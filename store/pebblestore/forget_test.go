@@ -58,6 +58,7 @@ func everything(t *testing.T, s *pebblestore.Store) store.Partition {
 		Count:    1, Payload: []byte("m"),
 	}}
 	c.Appended = []store.QueueAppend{{Queue: "q", Value: []byte("row")}}
+	c.Positions = []store.QueuePosition{{Queue: "q", Consumer: "reader", Offset: 1}}
 	stored, err := s.Pipeline(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -67,6 +68,9 @@ func everything(t *testing.T, s *pebblestore.Store) store.Partition {
 	}
 	if err := errors.Join(s.CreateQueue(ctx, "q", 1), s.SavePipeline(ctx, stored), s.Commit(ctx, c)); err != nil {
 		t.Fatal(err)
+	}
+	if q, err := s.Queues(ctx); err != nil || len(q[0].Consumers) != 1 {
+		t.Fatalf("the queues are %+v, %v", q, err)
 	}
 	return p
 }
@@ -82,12 +86,16 @@ func onlyQueues(t *testing.T, s *pebblestore.Store) {
 	states, err6 := s.ListStates(ctx, store.ListRequest{Computation: "c"})
 	timers, err8 := s.ListTimers(ctx, store.TimerRequest{Computation: "c", Stream: "t", After: store.TimersFront})
 	keyTimers, err9 := s.KeyTimers(ctx, "c", []string{"k"})
+	queues, err10 := s.Queues(ctx)
 	rows, err7 := s.ReadQueue(ctx, store.QueueRequest{Queue: "q"})
-	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7, err8, err9); err != nil {
+	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7, err8, err9, err10); err != nil {
 		t.Fatal(err)
 	}
 	if pipeline != nil || len(parts)+len(reports)+len(totals)+len(sizes)+len(states.Keys)+len(timers.Timers)+len(keyTimers[0]) > 0 {
 		t.Errorf("left: %+v, %v, %v, %v, %v, %v, %v, %v", pipeline, parts, reports, totals, sizes, states.Keys, timers.Timers, keyTimers)
+	}
+	if len(queues) != 1 || len(queues[0].Consumers) > 0 {
+		t.Errorf("the queues are %+v", queues)
 	}
 	if len(rows) != 1 || string(rows[0].Value) != "row" {
 		t.Errorf("the queue has %v", rows)
