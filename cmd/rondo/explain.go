@@ -23,7 +23,7 @@ type explainCommand struct {
 func (explainCommand) Help() string {
 	return `First comes the graph: each computation with what it reads, keeps, visits and writes, sources first. Then the effective spec, in which every parameter has its value, given or default.
 
-A data folder may hold another dynamic spec than the file, set after the file was loaded; explain says which one is in force, and shows that one. Nothing is changed.
+A data folder may hold another dynamic spec than the file, set after the file was loaded; explain says which one is in force, and shows that one. A function that this binary does not have is marked: it belongs to a program that uses Rondo as a library, and only that program can validate and run the spec. Nothing is changed.
 
 Examples:
   rondo explain examples/flights/pipeline.yson
@@ -49,12 +49,21 @@ type explanation struct {
 	dataDir string
 	// held says who keeps the store from being looked at.
 	held error
+	// strangers are the functions that this binary does not have.
+	strangers []string
 }
 
 // find asks the store, if there is one, what is in force.
 func (e *explanation) find(s *spec.Spec) (err error) {
 	ctx := context.Background()
-	p, err := prepare(ctx, s, e.dataDir, slog.New(slog.DiscardHandler))
+	o, err := options(s, e.dataDir, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	if e.strangers, err = addStrangers(o.Functions, s); err != nil {
+		return err
+	}
+	p, err := prepareWith(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -76,7 +85,7 @@ func (e *explanation) find(s *spec.Spec) (err error) {
 func (e *explanation) print(out io.Writer, form string) error {
 	text := ""
 	if form != "yson" {
-		text = e.head() + graphText(e.Spec, e.Partitions)
+		text = e.head() + graphText(e.Spec, e.Partitions, e.strangers)
 	}
 	if form == "text" {
 		text += "\neffective spec\n"

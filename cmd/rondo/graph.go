@@ -10,9 +10,10 @@ import (
 )
 
 // graphText draws the graph as text: computations in the order in which rows
-// flow, with what each reads, keeps, visits and writes.
-func graphText(s *spec.Spec, partitions map[string]int) string {
-	g := graph{spec: s, partitions: partitions}
+// flow, with what each reads, keeps, visits and writes. Functions that are strangers
+// are marked.
+func graphText(s *spec.Spec, partitions map[string]int, strangers []string) string {
+	g := graph{spec: s, partitions: partitions, strangers: strangers}
 	for _, c := range flowOrder(&s.Pipeline) {
 		g.computation(c)
 	}
@@ -30,6 +31,7 @@ func graphText(s *spec.Spec, partitions map[string]int) string {
 type graph struct {
 	spec       *spec.Spec
 	partitions map[string]int
+	strangers  []string
 	text       strings.Builder
 }
 
@@ -51,6 +53,9 @@ func (g *graph) computation(c *spec.Computation) {
 	what := c.Class.String()
 	if c.ProcessingFunction != "" {
 		what += " " + c.ProcessingFunction
+	}
+	if slices.Contains(g.strangers, c.ProcessingFunction) {
+		what += " (which this binary does not have)"
 	}
 	g.line(fmt.Sprintf("\n%s: %s, %s", c.ID, what, g.partitionsText(c)))
 	g.rows("reads", g.reads(c))

@@ -73,18 +73,27 @@ func (d *dataFlag) folder(pipeline string) string {
 // that the data to read is there. All problems are told, those of the spec on its
 // own too. Nothing is changed.
 func prepare(ctx context.Context, s *spec.Spec, dataDir string, log *slog.Logger) (*engine.Pipeline, error) {
+	o, err := options(s, dataDir, log)
+	if err != nil {
+		return nil, err
+	}
+	return prepareWith(ctx, o)
+}
+
+// options are what this binary has to run a spec with.
+func options(s *spec.Spec, dataDir string, log *slog.Logger) (engine.Options, error) {
 	o := engine.Options{
 		Spec: s, Functions: &flow.Registry{}, Connectors: &connector.Registry{},
 		SpecDir: filepath.Dir(s.Path), DataDir: dataDir, Log: log,
 	}
-	err := errors.Join(function.Register(o.Functions), file.Register(o.Connectors), queue.Register(o.Connectors), datagen.Register(o.Connectors))
-	if err != nil {
-		return nil, err
-	}
+	return o, errors.Join(function.Register(o.Functions), file.Register(o.Connectors), queue.Register(o.Connectors), datagen.Register(o.Connectors))
+}
+
+func prepareWith(ctx context.Context, o engine.Options) (*engine.Pipeline, error) {
 	p, err := engine.Prepare(ctx, o)
 	ofSpec := func(e error) bool { return !errors.Is(e, engine.ErrInput) }
 	if err != nil && slices.ContainsFunc(parts(err), ofSpec) {
-		return nil, &specError{s.Path, err}
+		return nil, &specError{o.Spec.Path, err}
 	}
 	return p, err
 }
