@@ -50,6 +50,9 @@ type Catalog interface {
 	// is Executing and has no generation: whatever ps says of its id, state and
 	// generation is ignored.
 	CreatePartitions(ctx context.Context, ps []Partition) ([]Partition, error)
+	// Relayout replaces the partitions of a computation, and returns those that
+	// took their place. Errors are as those of Commit, and those of r.Plan.
+	Relayout(ctx context.Context, r Relayout) ([]Partition, error)
 }
 
 // Records are what partitions have committed about themselves.

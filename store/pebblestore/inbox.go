@@ -23,14 +23,19 @@ func (s *Store) ReadInbox(ctx context.Context, r store.InboxRequest) (*store.Inb
 	if err != nil {
 		return nil, s.classify(err)
 	}
-	reader := inboxReader{it: it, request: &r, answer: &store.InboxAnswer{End: true}}
+	answer, err := readInbox(it, &r)
+	return answer, s.classify(err)
+}
+
+// readInbox reads with an iterator over the target's inbox, and closes it.
+func readInbox(it *pebble.Iterator, r *store.InboxRequest) (*store.InboxAnswer, error) {
+	reader := inboxReader{it: it, request: r, answer: &store.InboxAnswer{End: true}}
 	reader.after = make(map[store.Lane]store.Place, len(r.After))
 	for _, p := range r.After {
 		reader.after[p.Lane] = p.Place
 	}
-	err = reader.read()
-	if err := errors.Join(err, it.Close()); err != nil {
-		return nil, s.classify(err)
+	if err := errors.Join(reader.read(), it.Close()); err != nil {
+		return nil, err
 	}
 	return reader.answer, nil
 }

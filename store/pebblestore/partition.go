@@ -31,13 +31,21 @@ func newPartition(row store.Partition, computation uint64) *partition {
 	return p
 }
 
-// locked returns the partition with its lock held.
+// locked returns the partition with its lock held. It may have been replaced
+// while the lock was waited for.
 func (s *Store) locked(ctx context.Context, id store.PartitionID) (*partition, error) {
 	p, err := s.known(id)
 	if err != nil {
 		return nil, err
 	}
-	return p, hold(ctx, p.lock)
+	if err := hold(ctx, p.lock); err != nil {
+		return nil, err
+	}
+	if _, err := s.known(id); err != nil {
+		p.unlock()
+		return nil, err
+	}
+	return p, nil
 }
 
 func (s *Store) known(id store.PartitionID) (*partition, error) {
@@ -57,13 +65,17 @@ func (s *Store) Partitions(ctx context.Context) ([]store.Partition, error) {
 		return nil, err
 	}
 	defer s.leave()
+	return s.layout(), nil
+}
+
+// layout returns all partitions as they are.
+func (s *Store) layout() (out []store.Partition) {
 	s.parts.RLock()
 	defer s.parts.RUnlock()
-	var out []store.Partition
 	for _, id := range slices.Sorted(maps.Keys(s.partitions)) {
 		out = append(out, clonePartition(s.partitions[id].row.Load()))
 	}
-	return out, nil
+	return out
 }
 
 func clonePartition(p *store.Partition) store.Partition {

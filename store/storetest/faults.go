@@ -25,6 +25,7 @@ const (
 	OpSavePipeline     Op = "save"
 	OpPartitions       Op = "partitions"
 	OpCreatePartitions Op = "create"
+	OpRelayout         Op = "relayout"
 	OpReports          Op = "reports"
 	OpTotals           Op = "totals"
 	OpVisitors         Op = "visitors"
@@ -170,7 +171,7 @@ func (f *Faults) wait(ctx context.Context, release <-chan struct{}, class error)
 // waited for.
 func answerLost(op Op) error {
 	switch op {
-	case OpCommit, OpSavePipeline, OpCreatePartitions, OpCreateQueue, OpPushQueue, OpTrimQueue, OpDropQueue:
+	case OpCommit, OpSavePipeline, OpCreatePartitions, OpRelayout, OpCreateQueue, OpPushQueue, OpTrimQueue, OpDropQueue:
 		return store.ErrUnknownOutcome
 	}
 	return store.ErrUnavailable

@@ -77,6 +77,11 @@ func (f *Faults) CreatePartitions(ctx context.Context, ps []store.Partition) ([]
 	return through(ctx, f, call, func() ([]store.Partition, error) { return f.store.CreatePartitions(ctx, ps) })
 }
 
+// Relayout passes the call on.
+func (f *Faults) Relayout(ctx context.Context, r store.Relayout) ([]store.Partition, error) {
+	return through(ctx, f, Call{Op: OpRelayout}, func() ([]store.Partition, error) { return f.store.Relayout(ctx, r) })
+}
+
 // Reports passes the call on.
 func (f *Faults) Reports(ctx context.Context) ([]store.Report, error) {
 	return through(ctx, f, Call{Op: OpReports}, func() ([]store.Report, error) { return f.store.Reports(ctx) })

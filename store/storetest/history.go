@@ -46,6 +46,7 @@ func testHistories(t *testing.T, fresh func(t TB) Harness) {
 			"reopen":  g.reopen,
 			"crash":   g.crash,
 			"create":  g.create,
+			"layout":  g.relayout,
 		})
 		rt.Repeat(steps)
 		passed++ // a history that fails does not come here, and is run again

@@ -47,6 +47,7 @@ func Run(t *testing.T, fresh func(t TB) Harness) {
 		{"inbox", inboxTests},
 		{"job", jobTests},
 		{"catalog", catalogTests},
+		{"relayout", relayoutTests},
 		{"queue", queueTests},
 		{"queue together", queueTogetherTests},
 		{"durability", durabilityTests},

@@ -73,19 +73,7 @@ var fenceTests = map[string]func(t *testing.T, h Harness){
 			<-p.begun
 		}
 		w.raise(0)
-		after := keysOf(w.list("left"))
-		p.raised.Store(true)
-		p.workers.Wait()
-		w.equal("states after the last stale commit failed", keysOf(w.list("left")), after)
-		for _, key := range after {
-			if _, ok := p.acked.LoadAndDelete(key); !ok {
-				t.Fatalf("commit %s took effect but was not acknowledged", key)
-			}
-		}
-		p.acked.Range(func(key, _ any) bool {
-			t.Fatalf("commit %s was acknowledged but is not there", key)
-			return false
-		})
+		p.check(t, keysOf(w.list("left")))
 	},
 	"a defect of the caller changes nothing and has no class": func(t *testing.T, h Harness) {
 		w := newWorld(t, h)
@@ -164,6 +152,23 @@ type pipeline struct {
 	begun   chan struct{} // gets one for each of the first commits
 	raised  atomic.Bool
 	acked   sync.Map // keys of acknowledged commits
+}
+
+// check ends the workers, who are fenced by now: what is there is what was
+// acknowledged, and stays that.
+func (p *pipeline) check(t *testing.T, after []string) {
+	p.raised.Store(true)
+	p.workers.Wait()
+	p.w.equal("states after the last stale commit failed", keysOf(p.w.list("left")), after)
+	for _, key := range after {
+		if _, ok := p.acked.LoadAndDelete(key); !ok {
+			t.Fatalf("commit %s took effect but was not acknowledged", key)
+		}
+	}
+	p.acked.Range(func(key, _ any) bool {
+		t.Fatalf("commit %s was acknowledged but is not there", key)
+		return false
+	})
 }
 
 // commitUntilFenced commits one new key after the other. A commit that begins

@@ -1,0 +1,89 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Relayout replaces the partitions of a computation by others, in one
+// transaction (D-13). It waits for the commits in flight of everybody concerned:
+// the replaced partitions, which exist no longer afterwards (ErrFenced), and
+// their producers, whose routing versions it raises, so that what they produce
+// for the former layout is ErrConflict.
+type Relayout struct {
+	Computation string
+	// Replaced are the ids of all partitions of the computation; ErrConflict if
+	// it has others by now (D-5).
+	Replaced []PartitionID
+	// Plan decides, on what the transaction reads, what takes their place. It must
+	// not call the store, and may be called again. An error of it is returned as it
+	// is, and nothing has changed.
+	Plan func(*Former) ([]Successor, error)
+}
+
+// Former is what the partitions to be replaced leave behind.
+type Former struct {
+	// All are all partitions of the pipeline, ordered by id.
+	All []Partition
+	// Jobs are the replaced partitions with what their epochs committed, ordered
+	// by id.
+	Jobs []Job
+	// Inbox holds every row that waits for one of them, ordered by target, lane
+	// and place.
+	Inbox []InboxRow
+}
+
+// Validate checks what can be said of a relayout without the store.
+func (r *Relayout) Validate() error {
+	if len(r.Replaced) == 0 {
+		return fmt.Errorf("the relayout of %s replaces no partition", r.Computation)
+	}
+	return nil
+}
+
+// Successor is a partition that takes the place of others. The store gives it an
+// id, which is the target of its inbox rows too, the next layout version, and the
+// routing of the replaced partition with the smallest id; it has no generation yet
+// and is Executing.
+type Successor struct {
+	Partition Partition
+	Visitors  []VisitorRow
+	// Report is what the partition begins with telling its consumers, nil for
+	// nothing; its partition and layout are set by the store.
+	Report *Report
+	Totals *Totals
+	// Inbox are rows, or parts of rows, of the former inboxes: lane and place stay,
+	// and no two rows of a successor have the same. They have nothing consumed.
+	Inbox []InboxRow
+}
+
+// Validate checks what can be said of a successor without the store.
+func (s *Successor) Validate(computation string) error {
+	var problems []error
+	if err := s.Partition.Validate(); err != nil {
+		problems = append(problems, err)
+	}
+	if s.Partition.Computation != computation || s.Partition.Kind != RangePartition {
+		problems = append(problems, fmt.Errorf("it is a partition of %s, kind %d", s.Partition.Computation, s.Partition.Kind))
+	}
+	seen := map[Place]map[Lane]bool{}
+	for i := range s.Inbox {
+		r := &s.Inbox[i]
+		if r.Count <= 0 || r.Consumed != 0 || seen[r.Place()][r.Lane()] {
+			problems = append(problems, fmt.Errorf("inbox row %+v with %d messages, %d of them consumed, is there twice or holds nothing", r.InboxKey, r.Count, r.Consumed))
+		}
+		if seen[r.Place()] == nil {
+			seen[r.Place()] = map[Lane]bool{}
+		}
+		seen[r.Place()][r.Lane()] = true
+	}
+	for i := range s.Visitors {
+		if err := s.Visitors[i].check(); err != nil {
+			problems = append(problems, err)
+		}
+	}
+	if err := errors.Join(problems...); err != nil {
+		return fmt.Errorf("a successor of %s is not valid: %w", computation, err)
+	}
+	return nil
+}
