@@ -2,6 +2,29 @@
 // one goroutine that drives its partition.Machine, delivers between them, and
 // says how far the pipeline is.
 //
+// # How to run a pipeline
+//
+// A spec names functions, sources and sinks; a program says what the names mean.
+// It registers its functions in a [flow.Registry] and connectors in a
+// [connector.Registry], reads the spec with [spec.Parse], and hands all to
+// [Prepare] in [Options]. Then it opens a store, which nobody else has open, calls
+// [Pipeline.Run], and closes the store when that has returned:
+//
+//	pipeline, err := engine.Prepare(ctx, engine.Options{
+//		Spec: parsed, Functions: &functions, Connectors: &connectors,
+//		SpecDir: "folder/of/the/spec", DataDir: "folder/of/the/data",
+//	})
+//	...
+//	store, err := pebblestore.Open("folder/of/the/data/store", pebblestore.Options{})
+//	...
+//	summary, err := pipeline.Run(ctx, store)
+//	err = errors.Join(err, store.Close())
+//
+// Run returns when the pipeline is completed, or was ended by [Pipeline.Pause],
+// [Pipeline.Stop] or its context. Whatever ended it, a new Pipeline on the same
+// store goes on where it was. [Pipeline.Status] may be asked meanwhile. The example
+// of this package is a whole program.
+//
 // # How it is cut
 //
 // Prepare checks everything that can be checked without changing anything and
