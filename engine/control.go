@@ -157,12 +157,18 @@ func (p *Pipeline) read(ctx context.Context, env *environment) (*store.Pipeline,
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the stored pipeline: %w", err)
 	}
+	o, err := p.follow(env, stored)
+	return stored, o, err
+}
+
+// follow puts what is stored in force.
+func (p *Pipeline) follow(env *environment, stored *store.Pipeline) (*orders, error) {
 	o, err := newOrders(stored, p.opts.Spec.Path)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	env.obey(o, p.plan)
-	return stored, o, nil
+	return o, nil
 }
 
 // amend changes what is stored of the pipeline and puts it in force. If somebody
@@ -194,7 +200,7 @@ func (p *Pipeline) amend(ctx context.Context, version uint64, change func(next *
 		case err != nil:
 			return 0, err
 		default:
-			_, _, err := p.read(ctx, env)
+			_, err := p.follow(env, next)
 			return next.Version, err
 		}
 	}

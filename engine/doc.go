@@ -37,7 +37,8 @@
 //	exchange.go           hand-over in memory between partitions (D-10, D-18)
 //	router.go, wire.go    output to inbox rows and back
 //	process_*.go          what an epoch does: function, passthrough, sink
-//	status.go, summary.go what is shown
+//	orders.go, control.go what a running pipeline is told: dynamic spec, run-now
+//	status.go, visits.go  what is shown, problems.go what is wrong
 //
 // # Who owns what
 //

@@ -135,6 +135,9 @@ func (p *Pipeline) newEnvironment(ctx context.Context, s store.Store, parts []st
 		env.exchange.limit(part.ID, int64(d.InboxRowLimit), int64(d.InboxByteLimit))
 		env.boards[part.ID] = newBoard(part)
 	}
+	if err := p.completedPasses(ctx, s, env); err != nil {
+		return nil, err
+	}
 	totals, err := s.Totals(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read totals: %w", err)

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"cmp"
+	"context"
+	"fmt"
 	"slices"
 
 	"github.com/rondo-flow/rondo/store"
@@ -67,6 +69,35 @@ func (p *Pipeline) Passes(computation, stream string) (out []PartitionPasses, er
 		out = append(out, passes)
 	}
 	return out, nil
+}
+
+// completedPasses reads the passes of partitions that no job will tell of.
+func (p *Pipeline) completedPasses(ctx context.Context, s store.Records, env *environment) error {
+	for _, b := range env.allBoards() {
+		n := p.plan.node(b.part.Computation)
+		if b.part.State != store.Completed || len(n.visitors) == 0 {
+			continue
+		}
+		rows, err := s.Visitors(ctx, b.part.ID)
+		if err != nil {
+			return fmt.Errorf("read the passes of partition %d: %w", b.part.ID, err)
+		}
+		b.update(func(s *PartitionStatus) { s.Passes = passesIn(n, rows) })
+	}
+	return nil
+}
+
+// passesIn are the stored passes of each visit stream. A row that cannot be
+// decoded shows none; it is of no use but to be shown.
+func passesIn(n *node, rows []store.VisitorRow) [][]visit.Summary {
+	out := make([][]visit.Summary, len(n.visitors))
+	for _, r := range rows {
+		i := slices.IndexFunc(n.visitors, func(v visitorPlan) bool { return v.stream == r.Stream })
+		if i >= 0 && r.Slot == store.SlotSummaries {
+			out[i], _ = visit.Stored{Summaries: r.Value}.Passes()
+		}
+	}
+	return out
 }
 
 // States reads the internal states of a running pipeline. It is nil before Run.

@@ -1,0 +1,69 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rondo-flow/rondo/visit"
+)
+
+// Problem is something in a running pipeline that deserves a look.
+type Problem struct {
+	// Path says where: a path in the tree of computations, partitions and visit
+	// streams, such as
+	// /computations/routes/partitions/3/key_visitor/sweep/background_fill.
+	Path string
+	// Message says what is wrong and what to do.
+	Message string
+	// Warning: nothing fails because of it.
+	Warning bool
+}
+
+// Problems returns what is wrong in a running pipeline, ordered by path; nothing
+// before Run.
+func (p *Pipeline) Problems() (out []Problem) {
+	env := p.environment()
+	if env == nil {
+		return nil
+	}
+	now := env.clock.mono()
+	for _, n := range p.plan.nodes {
+		at := "/computations/" + n.id
+		for _, b := range env.boardsOf(n) {
+			s := b.read(now)
+			out = append(out, s.problems(fmt.Sprintf("%s/partitions/%d", at, s.ID))...)
+		}
+		for i := range n.visitors {
+			v, _ := env.visitStream(n, i)
+			for _, w := range v.Warnings() {
+				out = append(out, Problem{at + w.Path, w.Message, true})
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Problem) int { return strings.Compare(a.Path, b.Path) })
+	return out
+}
+
+// problems of one partition, which is at a path.
+func (s *PartitionStatus) problems(at string) (out []Problem) {
+	if s.Error != "" {
+		out = append(out, Problem{Path: at + "/job", Message: fmt.Sprintf("%s (failed %d times in this run, %s)", s.Error, s.Restarts, s.Phase)})
+	}
+	if s.Busy != "" {
+		out = append(out, Problem{at + "/handler", fmt.Sprintf("the handler has worked on key %s for %s", s.Busy, s.BusyFor.Truncate(time.Second)), true})
+	}
+	for _, f := range s.Failed {
+		out = append(out, Problem{at + f.Path, f.Message, true})
+	}
+	for _, v := range s.Visitors {
+		for _, p := range v.Problems {
+			out = append(out, Problem{at + p.Path, p.Message, isWarning(p)})
+		}
+	}
+	return out
+}
+
+// isWarning tells problems that somebody wanted so.
+func isWarning(p visit.Problem) bool { return strings.HasSuffix(p.Path, "/disabled") }
