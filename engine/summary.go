@@ -13,8 +13,6 @@ import (
 type Summary struct {
 	// Completed: every partition is, and the job has nothing more to do.
 	Completed bool
-	// Already: it was completed before this run, which did nothing.
-	Already bool
 	// Messages are the rows read from sources; Epochs, the commits of all
 	// partitions; Visits, the visits handled; Passes, the passes that partitions
 	// completed.
@@ -24,6 +22,8 @@ type Summary struct {
 	// Elapsed is the time of this run; Rate its messages per second.
 	Elapsed time.Duration
 	Rate    float64
+	// Already: it was completed before this run, which did nothing.
+	Already bool
 }
 
 // summarize adds up what is stored.
