@@ -34,6 +34,7 @@ type rig struct {
 	onMessage  func(flow.Message) error
 	function   func() flow.Function // in place of the counting function
 	edit       func(spec string) string
+	buffer     int // Options.VisitBuffer
 }
 
 // newRig makes n rows over the given number of keys, in two source partitions.
@@ -83,7 +84,7 @@ func (r *rig) prepare(text string) (*Pipeline, error) {
 		return nil, err
 	}
 	functions, connectors := r.registries()
-	o := Options{Spec: s, Functions: functions, Connectors: connectors, Log: slog.New(slog.DiscardHandler)}
+	o := Options{Spec: s, Functions: functions, Connectors: connectors, Log: slog.New(slog.DiscardHandler), VisitBuffer: r.buffer}
 	if os.Getenv("RONDO_TEST_LOG") != "" {
 		o.Log = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	}

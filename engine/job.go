@@ -31,6 +31,7 @@ type job struct {
 	// answers brings the results of lists; each visit stream has at most one
 	// under way, so it never blocks a sender.
 	answers  chan partition.Event
+	buffers  buffers
 	lists    sync.WaitGroup
 	blocked  []bool
 	drained  bool
@@ -136,6 +137,7 @@ func (j *job) recordStart(ctx context.Context, position []byte) error {
 func (j *job) close() error {
 	j.env.exchange.close(j.stored.Partition.ID, j.box)
 	j.lists.Wait()
+	j.env.buffers.give(j.buffers.held)
 	return j.proc.close()
 }
 
@@ -163,6 +165,7 @@ func (j *job) run(ctx context.Context) (outcome, error) {
 		if j.board.setDrained(r.Drained) {
 			j.env.quiesce()
 		}
+		j.reserve(r.Lists)
 		j.machine.Accept(now, r)
 		acted, err := j.act(ctx, r)
 		if err != nil {
@@ -192,7 +195,7 @@ func (j *job) takeIn(now visit.Instant) error {
 	for more := true; more; {
 		select {
 		case e := <-j.answers:
-			j.machine.Step(now, e)
+			j.stepAnswer(now, e)
 		case a := <-j.sourceAnswers():
 			if err := j.stepSource(now, a); err != nil {
 				return err
@@ -202,6 +205,7 @@ func (j *job) takeIn(now visit.Instant) error {
 		}
 	}
 	j.takeOrders(now)
+	j.takeRoom(now)
 	j.takeBlocked(now)
 	j.takeDrain(now)
 	return nil
@@ -364,7 +368,7 @@ func (j *job) wait(ctx context.Context, r partition.Ready) error {
 	case <-j.box.signal:
 	case <-wake:
 	case e := <-j.answers:
-		j.machine.Step(j.env.clock.now(), e)
+		j.stepAnswer(j.env.clock.now(), e)
 	case a := <-j.sourceAnswers():
 		return j.stepSource(j.env.clock.now(), a)
 	}

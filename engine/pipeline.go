@@ -30,6 +30,10 @@ type Options struct {
 	// Log takes what happens, such as jobs that fail and start again; the default
 	// is slog's.
 	Log *slog.Logger
+	// VisitBuffer is the most bytes of prefetched state that the buffers of all
+	// visit streams hold together, 0 for DefaultVisitBuffer. A stream that has
+	// nothing else may exceed it by one key, so that none stands still.
+	VisitBuffer int
 	// Cores decides how many partitions a computation gets that does not say;
 	// the default is what the process may use.
 	Cores int
@@ -58,6 +62,9 @@ func Prepare(ctx context.Context, o Options) (*Pipeline, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
+	if o.VisitBuffer == 0 {
+		o.VisitBuffer = DefaultVisitBuffer
+	}
 	if o.Cores == 0 {
 		o.Cores = runtime.GOMAXPROCS(0)
 	}
@@ -77,6 +84,7 @@ type environment struct {
 	log      *slog.Logger
 	before   *Summary // of former runs
 	orders   atomic.Pointer[orders]
+	buffers  *visitBudget
 	over     atomic.Bool // Run has returned, or is about to
 	// pausing: stop at the next epoch bound. draining: take no new source input,
 	// finish what is in flight, then stop. pause is closed with pausing.
@@ -130,6 +138,7 @@ func (p *Pipeline) newEnvironment(ctx context.Context, s store.Store, parts []st
 		return nil, err
 	}
 	env.orders.Store(o)
+	env.buffers = newVisitBudget(p.opts.VisitBuffer, env.exchange.wakeAll)
 	for _, part := range parts {
 		d := o.of(p.plan.node(part.Computation))
 		env.exchange.limit(part.ID, int64(d.InboxRowLimit), int64(d.InboxByteLimit))

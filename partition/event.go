@@ -99,6 +99,10 @@ type RunNow struct {
 // Draining tells that the pipeline stops: no new source input, no visits.
 type Draining struct{}
 
+// NoRoom tells whether the budget shared by the buffers of all visit streams is
+// used up.
+type NoRoom struct{ On bool }
+
 // Blocked tells which output streams have a full target, by index (D-18). It
 // replaces what was told before.
 type Blocked struct{ Outputs []bool }
@@ -115,4 +119,5 @@ func (Committed) event()    {}
 func (Reconfigured) event() {}
 func (RunNow) event()       {}
 func (Draining) event()     {}
+func (NoRoom) event()       {}
 func (Blocked) event()      {}

@@ -86,6 +86,10 @@ func (m *Machine) Step(now visit.Instant, e Event) {
 		m.reconfigure(now, e.Params)
 	case RunNow:
 		_ = m.visitors[e.Visitor].machine.RunNow(now, e.Run)
+	case NoRoom:
+		for _, v := range m.visitors {
+			v.machine.NoRoom(e.On)
+		}
 	case Draining:
 		m.drain(now)
 	case Blocked:

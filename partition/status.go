@@ -26,6 +26,14 @@ func (m *Machine) Status(now visit.Instant) Status {
 	return s
 }
 
+// BufferedBytes is the size of what the buffers of all visit streams hold.
+func (m *Machine) BufferedBytes() (n int) {
+	for _, v := range m.visitors {
+		n += v.machine.BufferedBytes()
+	}
+	return n
+}
+
 // InboxEmpty tells that nothing waits for the partition, read or unread.
 func (m *Machine) InboxEmpty() bool {
 	return !m.inbox.gap && m.inbox.bytes == 0 && m.inbox.waiting == 0

@@ -78,8 +78,14 @@ func (v *Visitor) mayList() bool {
 
 // full says whether the buffer is at one of its limits.
 func (v *Visitor) full() bool {
-	return v.buffer.visits >= v.params.BufferRowLimit || v.buffer.bytes >= v.params.BufferByteLimit
+	return v.buffer.visits >= v.params.BufferRowLimit || v.buffer.bytes >= v.params.BufferByteLimit ||
+		v.short && v.buffer.visits > 0
 }
+
+// NoRoom tells whether the budget that the stream's buffer shares with others is
+// used up. While it is, nothing is read that can wait: a list begins only if no
+// visit is ready.
+func (v *Visitor) NoRoom(on bool) { v.short = on }
 
 // offer returns what may be read at mono. Units are granted here, before
 // anything with a lifetime is opened (KV-18).

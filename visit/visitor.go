@@ -33,6 +33,7 @@ type Visitor struct {
 	upstream bool // the last level that UpstreamCompleted reported
 	ordered  Run  // the last command that RunNow took
 	draining bool
+	short    bool // of room in the budget shared with other buffers
 }
 
 // New makes a Visitor that resumes from what is stored. Stored rows that cannot

@@ -69,6 +69,19 @@ func (d *dataFlag) folder(pipeline string) string {
 	return cmp.Or(d.Data, filepath.Join("rondo-data", pipeline))
 }
 
+// sizeFlag is a number of bytes on the command line, above 0.
+type sizeFlag yson.Size
+
+// UnmarshalText reads 16Mi, 1G or a plain number.
+func (f *sizeFlag) UnmarshalText(text []byte) error {
+	size, err := yson.ParseSize(string(text))
+	if err == nil && size <= 0 {
+		err = fmt.Errorf("%s is no size to work with: give one above 0", text)
+	}
+	*f = sizeFlag(size)
+	return err
+}
+
 // prepare checks the spec against the functions and connectors there are, and
 // that the data to read is there. All problems are told, those of the spec on its
 // own too. Nothing is changed.

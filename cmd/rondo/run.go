@@ -13,8 +13,9 @@ import (
 type runCommand struct {
 	specArg
 	dataFlag
-	Fresh  bool   `help:"Start over: first remove the pipeline's state and the files that its sinks wrote."`
-	Output string `enum:"text,json" default:"text" placeholder:"FORM" help:"Print the summary as text (default) or json, one object."`
+	Fresh       bool     `help:"Start over: first remove the pipeline's state and the files that its sinks wrote."`
+	VisitBuffer sizeFlag `default:"256Mi" placeholder:"SIZE" help:"Memory for the states that visit streams read ahead, all together (default 256Mi)."`
+	Output      string   `enum:"text,json" default:"text" placeholder:"FORM" help:"Print the summary as text (default) or json, one object."`
 }
 
 // Help is shown below the usage.
@@ -47,7 +48,12 @@ func (c *runCommand) Run(io *streams) error {
 	}, time.Now)
 	defer ignore()
 	dataDir := c.folder(s.Name)
-	p, err := prepare(context.Background(), s, dataDir, log)
+	o, err := options(s, dataDir, log)
+	if err != nil {
+		return err
+	}
+	o.VisitBuffer = int(c.VisitBuffer)
+	p, err := prepareWith(context.Background(), o)
 	if err != nil {
 		return err
 	}
