@@ -65,7 +65,7 @@ func (b *builder) computation(ctx context.Context, c *spec.Computation) {
 	}
 	b.inputsOf(n, c.Inputs)
 	b.outputsOf(n, c, path)
-	b.visitors(n, c)
+	n.visitors = visitorsOf(c)
 	switch c.Class {
 	case spec.ClassTransform:
 		n.kind = store.RangePartition
@@ -105,15 +105,16 @@ func (b *builder) outputsOf(n *node, c *spec.Computation, path string) {
 	}
 }
 
-func (b *builder) visitors(n *node, c *spec.Computation) {
+func visitorsOf(c *spec.Computation) (plans []visitorPlan) {
 	for i, id := range c.VisitStreamIDs() {
 		v := c.VisitStreams[id]
 		plan := visitorPlan{stream: id, index: uint16(len(c.Outputs) + i), buckets: v.BucketCount, upstream: v.Upstream}
 		if len(v.Names) > 0 {
 			plan.names = v.Names
 		}
-		n.visitors = append(n.visitors, plan)
+		plans = append(plans, plan)
 	}
+	return plans
 }
 
 // function finds the function and tries its factory, so that wrong parameters

@@ -44,6 +44,8 @@ type Pipeline struct {
 	opts Options
 	plan *plan
 	log  *slog.Logger
+	// begun is closed when Run has something to show.
+	begun chan struct{}
 
 	mu  sync.Mutex
 	env *environment // while running
@@ -72,7 +74,7 @@ func Prepare(ctx context.Context, o Options) (*Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Pipeline{opts: o, plan: p, log: o.Log}, nil
+	return &Pipeline{opts: o, plan: p, log: o.Log, begun: make(chan struct{})}, nil
 }
 
 // environment is what the jobs of a run share.
@@ -175,7 +177,12 @@ func (p *Pipeline) begin(env *environment) {
 	if p.stop {
 		env.doStop()
 	}
+	close(p.begun)
 }
+
+// Begun is closed when Run has begun: from then on the pipeline can be looked at
+// and told what to do.
+func (p *Pipeline) Begun() <-chan struct{} { return p.begun }
 
 // Pause stops at the next epoch bound; everything in flight stays in the store
 // (D-21). Run then returns.

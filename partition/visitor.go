@@ -19,11 +19,12 @@ type visitor struct {
 	watermark int64
 }
 
-func newVisitor(v Visitor, rows []store.VisitorRow, now visit.Instant) *visitor {
+// StoredVisits returns what a partition's rows hold of one visit stream.
+func StoredVisits(stream string, rows []store.VisitorRow) visit.Stored {
 	st := visit.Stored{Buckets: map[int][]byte{}}
 	for _, r := range rows {
 		switch {
-		case r.Stream != v.Config.Stream:
+		case r.Stream != stream:
 		case r.Slot == store.SlotRecord:
 			st.Record = r.Value
 		case r.Slot == store.SlotSummaries:
@@ -32,10 +33,14 @@ func newVisitor(v Visitor, rows []store.VisitorRow, now visit.Instant) *visitor 
 			st.Buckets[r.Slot] = r.Value
 		}
 	}
+	return st
+}
+
+func newVisitor(v Visitor, rows []store.VisitorRow, now visit.Instant) *visitor {
 	out := &visitor{
 		stream:    v.Config.Stream,
 		upstream:  v.Upstream,
-		machine:   visit.New(v.Config, v.Params, st, now),
+		machine:   visit.New(v.Config, v.Params, StoredVisits(v.Config.Stream, rows), now),
 		watermark: store.NoTime,
 	}
 	out.counted = out.lastPass()

@@ -49,6 +49,9 @@ func Stored(name, path, staticText, dynamicText string) (*Spec, error) {
 	return FromNode(path, root)
 }
 
+// Given returns the specification as a file would give it, without defaults.
+func (s *Spec) Given() (*yson.Node, error) { return storedTree(s.Name, s.StaticText, s.DynamicText) }
+
 // storedTree is the tree of a file with the texts of a specification.
 func storedTree(name, staticText, dynamicText string) (*yson.Node, error) {
 	static, err := yson.Parse([]byte(staticText), yson.YSON)
