@@ -1,0 +1,52 @@
+package console
+
+import (
+	"net/http"
+	"path/filepath"
+
+	"github.com/rondo-flow/rondo/yson"
+)
+
+func (s *Server) status(r *http.Request) (any, error) {
+	in, err := s.opts.Pipeline.SpecInForce(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	out := StatusOf(s.opts.Pipeline.Status())
+	out.Pipeline, out.Version, out.Running = in.Name, in.Version, true
+	return out, nil
+}
+
+func (s *Server) spec(r *http.Request) (any, error) {
+	in, err := s.opts.Pipeline.SpecInForce(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	return &Spec{
+		Name: in.Name, Version: in.Version,
+		Static: string(yson.Encode(in.Static)), Dynamic: string(yson.Encode(in.Dynamic)),
+	}, nil
+}
+
+func (s *Server) backup(r *http.Request) (any, error) {
+	var request BackupRequest
+	if err := decode(r, &request); err != nil {
+		return nil, err
+	}
+	if !filepath.IsAbs(request.Dir) {
+		return nil, outOfRange("dir", "an absolute path", "a backup needs an absolute path, got %q: this process has another working folder than you", request.Dir)
+	}
+	left, err := s.opts.Backup(r.Context(), request.Dir)
+	return &BackupAnswer{Left: left}, err
+}
+
+// pause and stop answer before the pipeline has ended.
+func (s *Server) pause(*http.Request) (any, error) {
+	s.opts.Pipeline.Pause()
+	return struct{}{}, nil
+}
+
+func (s *Server) stop(*http.Request) (any, error) {
+	s.opts.Pipeline.Stop()
+	return struct{}{}, nil
+}

@@ -1,0 +1,194 @@
+package console
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/rondo-flow/rondo/engine"
+)
+
+// The limits of a request; see the package comment.
+const (
+	maxRequest  = 1 << 20
+	readTime    = 10 * time.Second
+	answerTime  = 30 * time.Second
+	writeTime   = 10 * time.Second
+	idleTime    = time.Minute
+	goodbyeTime = 5 * time.Second
+	connections = 64
+)
+
+// Options are what a server is made of.
+type Options struct {
+	// Pipeline is the one to look at and to change. It has begun to run.
+	Pipeline *engine.Pipeline
+	// Backup makes a copy of the data folder in a folder that is not there yet,
+	// and returns the files of sinks that it does not hold. The pipeline does not
+	// know where its store lies, so whoever opened it has to.
+	Backup func(ctx context.Context, dir string) (left []string, err error)
+	// Now tells the time, as time.Now does: deadlines of connections follow it.
+	Now func() time.Time
+	// Log takes who asked for what, if it changes something.
+	Log *slog.Logger
+}
+
+// Server serves the API of one pipeline.
+type Server struct {
+	opts   Options
+	http   *http.Server
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+// Serve begins to answer what comes through l, until [Server.Close]. It owns l.
+func Serve(l net.Listener, o Options) *Server {
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &Server{opts: o, cancel: cancel, done: make(chan struct{})}
+	s.http = &http.Server{
+		Handler:           s.routes(),
+		BaseContext:       func(net.Listener) context.Context { return ctx },
+		ErrorLog:          slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // of broken clients
+		ReadHeaderTimeout: readTime,
+		IdleTimeout:       idleTime,
+		MaxHeaderBytes:    16 << 10,
+	}
+	go func() {
+		defer close(s.done)
+		if err := s.http.Serve(limit(l, connections)); !errors.Is(err, http.ErrServerClosed) {
+			o.Log.Warn("the pipeline cannot be controlled any more", "error", err)
+		}
+	}()
+	return s
+}
+
+// Close lets the requests in progress end, except for long ones, which are
+// told to; what is left after five seconds is cut off. It then waits for them.
+func (s *Server) Close() error {
+	s.cancel()
+	ctx, cancel := context.WithTimeout(context.Background(), goodbyeTime)
+	defer cancel()
+	err := s.http.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = s.http.Close()
+	}
+	<-s.done
+	return err
+}
+
+// routes is the table of the API.
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	for pattern, f := range map[string]handler{
+		"GET /v1/status": {f: s.status},
+		"GET /v1/visits": {f: s.visits},
+		"GET /v1/visits/{computation}/{stream}/passes":   {f: s.passes},
+		"POST /v1/visits/{computation}/{stream}/run-now": {f: s.runNow, changes: true},
+		"GET /v1/spec":          {f: s.spec},
+		"POST /v1/spec/dynamic": {f: s.setDynamic, changes: true},
+		"POST /v1/backup":       {f: s.backup, changes: true, long: true},
+		"POST /v1/state/get":    {f: s.stateGet},
+		"POST /v1/state/list":   {f: s.stateList},
+		"POST /v1/pause":        {f: s.pause, changes: true},
+		"POST /v1/stop":         {f: s.stop, changes: true},
+	} {
+		mux.Handle(pattern, s.handle(f))
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		s.answer(w, nil, failf(http.StatusNotFound, "there is no %s %s: the paths are /v1/status, visits, spec, backup, state, pause and stop", r.Method, r.URL.Path))
+	})
+	return mux
+}
+
+// handler answers a kind of request.
+type handler struct {
+	f func(r *http.Request) (any, error)
+	// changes says that it is worth a line in the log, long that it may take as
+	// long as the client waits.
+	changes, long bool
+}
+
+func (s *Server) handle(h handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := s.readWhole(w, r); err != nil {
+			s.answer(w, nil, err)
+			return
+		}
+		if !h.long {
+			ctx, cancel := context.WithTimeout(r.Context(), answerTime)
+			defer cancel()
+			r = r.WithContext(ctx)
+		}
+		value, err := h.f(r)
+		switch {
+		case h.changes && err != nil:
+			s.opts.Log.Warn("control: refused", "request", r.URL.Path, "error", err)
+		case h.changes:
+			s.opts.Log.Info("control", "request", r.URL.Path)
+		}
+		s.answer(w, value, err)
+	})
+}
+
+// readWhole replaces the body by what is read of it, and lets the time to read
+// end there: a request that takes its time is not to be ended by it.
+func (s *Server) readWhole(w http.ResponseWriter, r *http.Request) error {
+	c := http.NewResponseController(w)
+	_ = c.SetReadDeadline(s.opts.Now().Add(readTime)) // fails if the client has gone, as reading then does
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
+	_ = c.SetReadDeadline(time.Time{})
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		return failf(http.StatusRequestEntityTooLarge, "the request has more than %d bytes", tooLarge.Limit)
+	}
+	if err != nil {
+		return failf(http.StatusBadRequest, "the request cannot be read: %v", err)
+	}
+	return nil
+}
+
+// answer writes a value or an error. It is whole in memory first, so that a slow
+// reader holds nothing but that.
+func (s *Server) answer(w http.ResponseWriter, value any, failure error) {
+	status := http.StatusOK
+	if failure != nil {
+		e := ErrorOf(failure)
+		value, status = e, e.Status
+	}
+	var body bytes.Buffer
+	if err := json.NewEncoder(&body).Encode(value); err != nil {
+		status = http.StatusInternalServerError
+		body.Reset()
+		fmt.Fprintf(&body, `{"error":%q}`, err)
+	}
+	_ = http.NewResponseController(w).SetWriteDeadline(s.opts.Now().Add(writeTime)) // of a connection that is gone
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(body.Bytes()) // the client has gone
+}
+
+// decode fills a request from the body, strictly.
+func decode(r *http.Request, request any) error {
+	d := json.NewDecoder(r.Body)
+	d.DisallowUnknownFields()
+	err := d.Decode(request)
+	if err == nil {
+		if _, more := d.Token(); !errors.Is(more, io.EOF) {
+			err = errors.New("it goes on behind its end")
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		err = errors.New("it is empty")
+	}
+	if err != nil {
+		return failf(http.StatusBadRequest, "the request is not what is expected here: %v", err)
+	}
+	return nil
+}
