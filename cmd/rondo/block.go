@@ -48,10 +48,14 @@ func (v *view) trouble() string {
 const barWidth = 24
 
 func (s *sweep) line() string {
-	full := min(barWidth, max(0, int(s.progress*barWidth)))
-	bar := strings.Repeat("=", full) + strings.Repeat(" ", barWidth-full)
-	return fmt.Sprintf("%s [%s] %s  %s visits/s  %s evictions", s.name, bar, s.state(),
+	return fmt.Sprintf("%s [%s] %s  %s visits/s  %s evictions", s.name, bar(s.progress), s.state(),
 		digits(int64(s.visitsPerSecond)), digits(s.evictions))
+}
+
+// bar shows a fraction.
+func bar(progress float64) string {
+	full := min(barWidth, max(0, int(progress*barWidth)))
+	return strings.Repeat("=", full) + strings.Repeat(" ", barWidth-full)
 }
 
 // cut keeps a text on one line of a terminal.

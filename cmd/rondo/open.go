@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"syscall"
 	"time"
 
-	"github.com/rondo-flow/rondo/spec"
 	"github.com/rondo-flow/rondo/store"
 	"github.com/rondo-flow/rondo/store/pebblestore"
 	"github.com/rondo-flow/rondo/yson"
@@ -41,32 +41,50 @@ func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
 // belongs makes sure that a store is the pipeline's, if both are known.
 func belongs(ctx context.Context, s store.Store, dataDir, pipeline string) error {
 	p, err := s.Pipeline(ctx)
-	if err != nil || p == nil || pipeline == "" || p.Name == pipeline {
+	if err != nil || p == nil {
 		return err
 	}
-	return fmt.Errorf("the data folder %s belongs to pipeline %q, not %q: choose another one with --data", dataDir, p.Name, pipeline)
+	return sameName(p.Name, dataDir, pipeline)
+}
+
+func sameName(stored, dataDir, pipeline string) error {
+	if pipeline == "" || stored == pipeline {
+		return nil
+	}
+	return fmt.Errorf("the data folder %s belongs to pipeline %q, not %q: choose another one with --data", dataDir, stored, pipeline)
 }
 
 // placeFlags say which data folder a command is about.
 type placeFlags struct {
-	File *string `arg:"" optional:"" help:"The spec file of the pipeline. It may be left out if --data is given."`
+	File *string `arg:"" optional:"" help:"The spec file of the pipeline, or its data folder. It may be left out if --data is given."`
 	dataFlag
 }
 
-// noFile tells that what stands in the place of the file is none.
+// noFile tells that what stands in the place of the file is none, nor a data
+// folder.
 func (f *placeFlags) noFile() bool {
 	if f.File == nil {
 		return false
 	}
 	_, err := yson.FormatOf(*f.File)
-	return err != nil
+	return err != nil && !isDataFolder(*f.File)
+}
+
+func isDataFolder(path string) bool {
+	info, err := os.Stat(storeDir(path))
+	return err == nil && info.IsDir()
 }
 
 // place returns the data folder, and the name of the pipeline if it is known.
 func (f *placeFlags) place() (dataDir, pipeline string, err error) {
 	switch {
 	case f.noFile():
-		return "", "", &usageError{fmt.Errorf("%s is no spec file: the name of one ends in .yson, .yaml, .yml or .json", *f.File)}
+		return "", "", &usageError{fmt.Errorf("%s is no spec file, whose name ends in .yson, .yaml, .yml or .json, and no data folder", *f.File)}
+	case f.File != nil && isDataFolder(*f.File):
+		if f.Data != "" {
+			return "", "", &usageError{fmt.Errorf("which data folder, %s or %s? Name one", *f.File, f.Data)}
+		}
+		return *f.File, "", nil
 	case f.File != nil:
 		s, err := (&specArg{File: *f.File}).read()
 		if err != nil {
@@ -93,43 +111,6 @@ func (f *placeFlags) open(ctx context.Context) (s *pebblestore.Store, dataDir st
 		return nil, "", errors.Join(err, s.Close())
 	}
 	return s, dataDir, nil
-}
-
-// kept is the store of a stopped pipeline with the spec that it has.
-type kept struct {
-	store.Store
-	spec *spec.Spec
-}
-
-// openKept opens a store that a pipeline has run on.
-func (f *placeFlags) openKept(ctx context.Context) (*kept, error) {
-	s, dataDir, err := f.open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if s == nil {
-		return nil, noRun(dataDir)
-	}
-	k, err := keptIn(ctx, s, dataDir)
-	if err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	return k, nil
-}
-
-func keptIn(ctx context.Context, s store.Store, dataDir string) (*kept, error) {
-	p, err := s.Pipeline(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if p == nil {
-		return nil, noRun(dataDir)
-	}
-	parsed, err := spec.Stored(p.Name, dataDir, p.Static, p.Dynamic)
-	if err != nil {
-		return nil, fmt.Errorf("the spec stored in %s: %w", dataDir, err)
-	}
-	return &kept{s, parsed}, nil
 }
 
 func noRun(dataDir string) error {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/rondo-flow/rondo/console"
 	"github.com/rondo-flow/rondo/yson"
 )
 
@@ -35,6 +36,9 @@ func report(stderr io.Writer, err error) int {
 	if !errors.As(err, &wrong) {
 		for _, e := range parts(err) {
 			fmt.Fprintf(stderr, "rondo: %v\n", e)
+		}
+		if asked := (*console.Error)(nil); errors.As(err, &asked) && asked.Wrong() {
+			return exitUsage
 		}
 		return exitFailed
 	}

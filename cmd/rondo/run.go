@@ -86,8 +86,8 @@ func (c *runCommand) work(p *engine.Pipeline, s *spec.Spec, dataDir string, scre
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	log.Info("started", "pipeline", s.Name, "data", dataDir)
-	done := watch(p.Status, screen.display(visitStreams(s), log))
-	defer done()
+	defer serve(p, store, dataDir, log)()
+	defer watch(p.Status, screen.display(visitStreams(s), log))()
 	if sum, err = p.Run(context.Background(), store); err == nil && sum.Already {
 		err = (&records{store: store, dataDir: dataDir, log: log}).lookBack(context.Background())
 	}

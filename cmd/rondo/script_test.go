@@ -27,6 +27,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "script"),
 		Setup: func(env *testscript.Env) error {
+			env.Values[jobsKey{}] = map[string]*scriptJob{}
 			return os.CopyFS(filepath.Join(env.WorkDir, "examples", "flights"), os.DirFS("../../examples/flights"))
 		},
 		Condition: func(name string) (bool, error) {
@@ -37,7 +38,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"figures": checkFigures, "exits": exits, "interrupt": interrupt, "hold": hold, "edit": edit,
-			"setstored": setStored, "isempty": isEmpty, "bytes": writeBytes,
+			"begin": begin, "end": end, "setstored": setStored, "isempty": isEmpty, "bytes": writeBytes,
 		},
 	})
 }

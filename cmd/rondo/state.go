@@ -101,7 +101,7 @@ func (c *stateListCommand) Run(io *streams) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, k.Close()) }()
+	defer func() { err = errors.Join(err, k.close()) }()
 	out := bufio.NewWriter(io.out)
 	l := lister{kept: k, names: c.Name, print: c.printer(out), left: c.Limit, endless: c.Limit <= 0}
 	more, err := c.list(ctx, &l)
@@ -203,7 +203,7 @@ func (c *stateGetCommand) Run(io *streams) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, k.Close()) }()
+	defer func() { err = errors.Join(err, k.close()) }()
 	if c.Comp == nil {
 		return &usageError{errors.New("which key? Name a computation and the values of the key")}
 	}

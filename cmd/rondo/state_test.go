@@ -28,12 +28,12 @@ func wide(t *testing.T) (*kept, []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := &kept{storetest.NewModel(), parsed}
-	made, err := k.CreatePartitions(t.Context(), []store.Partition{{Computation: "wide", Kind: store.RangePartition, Open: true}})
+	m := storetest.NewModel()
+	made, err := m.CreatePartitions(t.Context(), []store.Partition{{Computation: "wide", Kind: store.RangePartition, Open: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	job, err := k.RaiseGeneration(t.Context(), made[0].ID)
+	job, err := m.RaiseGeneration(t.Context(), made[0].ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,11 +50,11 @@ func wide(t *testing.T) (*kept, []string) {
 			c.States = append(c.States, store.StateWrite{Key: key, Name: "/big", Value: make([]byte, 400<<10)}, store.StateWrite{Key: key, Name: "/small", Value: []byte{1}})
 		}
 	}
-	if err := k.Commit(t.Context(), c); err != nil {
+	if err := m.Commit(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
 	slices.Sort(keys)
-	return k, keys
+	return &kept{States: m, spec: parsed}, keys
 }
 
 func TestListsGoThroughAllPages(t *testing.T) {

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/rondo-flow/rondo/console"
+	"github.com/rondo-flow/rondo/engine"
+	"github.com/rondo-flow/rondo/store/pebblestore"
+)
+
+// serve lets the other commands reach a pipeline once it runs, until the function
+// it returns is called. A file system that has no sockets is no reason not to run.
+func serve(p *engine.Pipeline, s *pebblestore.Store, dataDir string, log *slog.Logger) (done func()) {
+	stop, gone := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		select {
+		case <-stop:
+			return
+		case <-p.Begun():
+		}
+		l, err := console.Listen(dataDir)
+		if err != nil {
+			log.Warn("the pipeline runs, but other commands cannot reach it", "error", err)
+			return
+		}
+		server := console.Serve(l, console.Options{
+			Pipeline: p, Log: log, Now: time.Now,
+			Backup: func(ctx context.Context, dir string) ([]string, error) { return copyFolder(ctx, s, dataDir, dir) },
+		})
+		log.Info("commands can reach the pipeline", "socket", l.Addr())
+		<-stop
+		if err := server.Close(); err != nil {
+			log.Warn("the control socket was not closed cleanly", "error", err)
+		}
+	}()
+	return func() {
+		close(stop)
+		<-gone
+	}
+}

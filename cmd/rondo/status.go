@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/rondo-flow/rondo/console"
+)
+
+type statusCommand struct {
+	placeFlags
+	Output string `enum:"text,json" default:"text" placeholder:"FORM" help:"Print text (default) or one JSON object (json)."`
+}
+
+// Help is shown below the usage.
+func (statusCommand) Help() string {
+	return `First what the pipeline has done, then its partitions, then the status tree: a line for each thing that is wrong now, with the path where it shows. Lines that begin with ! are errors, those with ? deserve a look. The line goes when its cause does.` + placeHelp + `
+
+Examples:
+  rondo status examples/flights/pipeline.yson
+  rondo status --data rondo-data/flights --output json`
+}
+
+// Run shows the status.
+func (c *statusCommand) Run(io *streams) error {
+	return c.with(func(ctx context.Context, r *reached) error {
+		s, err := r.Status(ctx)
+		if err != nil {
+			return err
+		}
+		if c.Output == "json" {
+			return json.NewEncoder(io.out).Encode(s)
+		}
+		return printStatus(io.out, s)
+	})
+}
+
+func printStatus(out io.Writer, s *console.Status) error {
+	state := "stopped"
+	switch {
+	case s.Completed:
+		state = "completed"
+	case s.Running:
+		state = fmt.Sprintf("running for %s", time.Duration(s.Elapsed*float64(time.Second)).Round(time.Second))
+	}
+	fmt.Fprintf(out, "%s: %s, spec version %d\n", s.Pipeline, state, s.Version)
+	fmt.Fprintf(out, "%s messages, %s epochs, %s visits, %s passes\n",
+		digits(int64(s.Messages)), digits(int64(s.Epochs)), digits(int64(s.Visits)), digits(int64(s.Passes)))
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "PARTITION\tCOMPUTATION\tKIND\tSTATE\tEPOCHS\tMESSAGES\tVISITS\tRESTARTS")
+	for _, p := range s.Partitions {
+		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%d\n", p.ID, p.Computation, p.Kind, p.Phase,
+			digits(int64(p.Epochs)), digits(int64(p.Messages)), digits(int64(p.Visits)), p.Restarts)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	text := problemLines(s.Problems)
+	if text == "" && s.Running {
+		text = "nothing is wrong\n"
+	}
+	_, err := io.WriteString(out, text)
+	return err
+}
