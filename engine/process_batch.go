@@ -60,10 +60,7 @@ func (p *functionProcessor) runMessageBatch(ctx context.Context, began time.Dura
 	}, func(i int, err error) error {
 		m := &p.messages[i]
 		p.busy.begin(began, m.Key)
-		if err = p.named(err, m); p.policy.message != skipErrors {
-			return err
-		}
-		return p.leftOut(err, "/messages/"+m.StreamID+"/failed", "failed_messages")
+		return p.failedMessage(m, err)
 	})
 	res.processed.Messages = len(p.messages)
 	return err

@@ -159,12 +159,14 @@ func (p *functionProcessor) runMessages(ctx context.Context, e *partition.Epoch,
 // (D-24).
 func (p *functionProcessor) runMessage(ctx context.Context, m *flow.Message) error {
 	state := p.table.byKey[m.Key.Encoded()]
-	if p.policy.message != skipErrors {
+	if p.policy.message == failErrors {
 		return p.named(p.handleMessage(ctx, state, m), m)
 	}
 	p.one[0] = state
-	err := p.attempt(p.one[:], func() error { return p.handleMessage(ctx, state, m) })
-	return p.leftOut(p.named(err, m), "/messages/"+m.StreamID+"/failed", "failed_messages")
+	if err := p.attempt(p.one[:], func() error { return p.handleMessage(ctx, state, m) }); err != nil {
+		return p.failedMessage(m, err)
+	}
+	return nil
 }
 
 func (p *functionProcessor) handleMessage(ctx context.Context, state *keyState, m *flow.Message) error {
@@ -178,15 +180,6 @@ func (p *functionProcessor) named(err error, m *flow.Message) error {
 		return nil
 	}
 	return p.busy.wrap(fmt.Errorf("message %s of stream %s: %w", m.ID, m.StreamID, err))
-}
-
-// leftOut notes an input that failed and was undone; the epoch goes on.
-func (p *functionProcessor) leftOut(err error, path, counter string) error {
-	if err != nil {
-		p.failed.add(path, err)
-		p.rt.Count(counter, 1)
-	}
-	return nil
 }
 
 func (p *functionProcessor) runVisits(ctx context.Context, e *partition.Epoch, began time.Duration, res *result) error {

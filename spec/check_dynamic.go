@@ -39,6 +39,8 @@ func (c *checker) checkDynamicComputation(at place, comp *Computation, d *Dynami
 		c.add(at, "dead_letter_stream is missing: name the output that takes what failed")
 	case d.DeadLetterStream != "" && !slices.Contains(comp.Outputs, d.DeadLetterStream):
 		c.add(at.key("dead_letter_stream"), "%s is no output of %s: %s", d.DeadLetterStream, comp.ID, unknown(d.DeadLetterStream, comp.Outputs))
+	case d.DeadLetterStream != "":
+		c.checkDeadLetters(at.key("dead_letter_stream"), comp, c.spec.Pipeline.Streams[d.DeadLetterStream])
 	}
 }
 

@@ -49,9 +49,14 @@ type DynamicComputation struct {
 	Sources      map[string]*DynamicConnector   `yson:"source_streams"`      // by source stream
 	Sinks        map[string]*DynamicConnector   `yson:"sinks"`               // by sink
 
-	OnMessageError   string `yson:"on_message_error" enum:"fail skip dead_letter"` // what becomes of a message whose handler fails (D-24)
-	OnTimerError     string `yson:"on_timer_error" enum:"fail skip dead_letter"`   // what becomes of a timer whose handler fails (D-24)
-	DeadLetterStream string `yson:"dead_letter_stream"`                            // the output that takes what failed under dead_letter
+	OnMessageError string `yson:"on_message_error" enum:"fail skip dead_letter"` // what becomes of a message whose handler fails (D-24)
+	OnTimerError   string `yson:"on_timer_error" enum:"fail skip dead_letter"`   // what becomes of a timer whose handler fails (D-24)
+
+	// DeadLetterStream is the output that takes what failed under dead_letter. It
+	// depends on every input. Its string column reason, which it must have, says what
+	// went wrong, and stream_id and message_id, if it has them, name the message; every
+	// other column has the name and type of a column of an input and takes its value.
+	DeadLetterStream string `yson:"dead_letter_stream"`
 
 	TimerCountLimit yson.Size `yson:"timer_store_count_limit" range:">0"`     // timers of one partition, beyond which it fails
 	TimerByteLimit  yson.Size `yson:"timer_store_byte_size_limit" range:">0"` // the same in bytes

@@ -37,7 +37,6 @@ var unavailable = []Unavailability{
 	{Path: "dynamic_spec.computations.*.draining"},
 	{Path: "dynamic_spec.computations.*.skip_if_expression"},
 	{Path: "dynamic_spec.computations.*.processing_function_parameters"},
-	{Path: "dynamic_spec.computations.*.on_message_error", Words: []string{"dead_letter"}, Instead: "fail or skip"},
 	{Path: "dynamic_spec.computations.*.on_timer_error", Words: []string{"skip", "dead_letter"}, Instead: "fail"},
 	{Path: "dynamic_spec.computations.*.source_streams.*.parameters"},
 	{Path: "dynamic_spec.computations.*.sinks.*.parameters"},
