@@ -3,7 +3,8 @@ package partition
 import "time"
 
 // Budget says between two inputs whether the epoch goes on (D-20, KV-30).
-// Messages come first and leave visits the time of their share; visits then get
+// Messages come first, then timers, and leave visits the time of their share; visits
+// then get
 // what their share of the time used so far amounts to, with what is owed from
 // former epochs. If no message is left over, visits may use up the epoch. One
 // visit of each stream is always allowed.
@@ -15,18 +16,37 @@ type Budget struct {
 	// Share is the share of visits while messages wait, 0 when the epoch has no
 	// visit.
 	Share float64
-	// Waiting says that messages wait beyond those of the epoch.
+	// Timers says that the epoch has timers, which come after messages and have
+	// half of their time.
+	Timers bool
+	// Waiting says that messages or timers wait beyond those of the epoch.
 	Waiting bool
 	// Credit is the time owed to visits, negative when they had too much.
 	Credit time.Duration
 
-	cut bool // a message of the epoch is left over, because its time was up
+	cut bool // a message or timer of the epoch is left over, because its time was up
 }
 
 // MoreMessages tells whether another message may be taken, after messages took
 // the given time.
 func (b *Budget) MoreMessages(spent time.Duration, in, out int) bool {
-	limit := time.Duration(float64(b.Max) * (1 - b.Share))
+	limit := b.beforeVisits()
+	if b.Timers {
+		limit /= 2
+	}
+	return b.more(spent, limit, in, out)
+}
+
+// MoreTimers tells whether another timer may be taken, after messages and timers
+// took the given time and done timers were taken. One is always allowed.
+func (b *Budget) MoreTimers(done int, spent time.Duration, out int) bool {
+	return done == 0 || b.more(spent, b.beforeVisits(), 0, out)
+}
+
+// beforeVisits is the time of messages and timers.
+func (b *Budget) beforeVisits() time.Duration { return time.Duration(float64(b.Max) * (1 - b.Share)) }
+
+func (b *Budget) more(spent, limit time.Duration, in, out int) bool {
 	more := spent < limit && in < b.MaxBytes && out < b.MaxBytes
 	b.cut = b.cut || !more
 	return more

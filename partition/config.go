@@ -15,6 +15,7 @@ type Config struct {
 	Inputs []Input
 	// Source is the id of the source stream that the partition reads, or empty.
 	Source   string
+	Timers   []TimerStream
 	Visitors []Visitor
 	Outputs  []Output
 	Params   Params
@@ -35,8 +36,8 @@ type Visitor struct {
 	Upstream []string
 }
 
-// Output is an output stream with the input, source and visit streams that it
-// depends on (streams_dependency).
+// Output is an output stream with the input, source, timer and visit streams that
+// it depends on (streams_dependency).
 type Output struct {
 	Stream  string
 	Parents []string
@@ -51,6 +52,8 @@ type Params struct {
 	ReportEvery time.Duration
 	// HoldBytes bounds the inbox rows held in memory.
 	HoldBytes int
+	// HoldTimers bounds the timers of each stream held in memory.
+	HoldTimers int
 	// VisitShare is the share of processing time that visits get while messages
 	// wait (KV-30).
 	VisitShare float64
@@ -67,6 +70,7 @@ func DefaultParams() Params {
 		MaxEpoch:    100 * time.Millisecond,
 		ReportEvery: 250 * time.Millisecond,
 		HoldBytes:   8 << 20,
+		HoldTimers:  4096,
 		VisitShare:  0.25,
 	}
 }

@@ -18,6 +18,12 @@ func (s *script) ready() {
 	if r.ReadInbox != nil {
 		s.printf("read the inbox after %s\n", places(r.ReadInbox.After))
 	}
+	for _, t := range r.ReadTimers {
+		s.printf("read timers%s\n", beyond(t.Request.After))
+	}
+	for _, t := range r.SurveyTimers {
+		s.printf("survey timers%s\n", beyond(t.Request.After))
+	}
 	if r.ReadSource != nil {
 		s.printf("read the source\n")
 	}
@@ -50,6 +56,13 @@ func (s *script) wake(r Ready) string {
 	return fmt.Sprintf(" %s", (r.WakeAt - s.now.Mono).Round(time.Millisecond))
 }
 
+func beyond(p store.TimerPlace) string {
+	if p == store.TimersFront {
+		return ""
+	}
+	return fmt.Sprintf(" beyond %d", p.Trigger)
+}
+
 func places(after []store.LanePlace) string {
 	if len(after) == 0 {
 		return "nothing"
@@ -71,6 +84,9 @@ func (s *script) printEpoch(e *Epoch) {
 	}
 	if e.SourceRows > 0 {
 		s.printf(" %d source rows", e.SourceRows)
+	}
+	for _, t := range e.Timers {
+		s.printf(" timer %d", t.Trigger)
 	}
 	for _, vs := range e.Visits {
 		for _, v := range vs.Visits {
@@ -99,6 +115,12 @@ func (s *script) printCommit(c *store.Commit) {
 		} else {
 			s.printf(" trim %d.%d to %d", t.Key.Producer, t.Key.Number, t.To)
 		}
+	}
+	for _, t := range c.TimersGone {
+		s.printf(" unset %d", t.Trigger)
+	}
+	for _, t := range c.TimersSet {
+		s.printf(" set %d", t.Trigger)
 	}
 	for _, p := range c.Produced {
 		s.printf(" row %d after %d for %d", p.Number, p.Previous, p.Target)

@@ -15,11 +15,18 @@ import (
 func isCoverage(r store.VisitorRow) bool { return r.Slot != store.SlotSummaries }
 
 func TestDispatchCases(t *testing.T) {
-	t.Run("PASS-12 messages come before visits, and both work on one state", func(t *testing.T) {
+	t.Run("PASS-12 messages come before timers, timers before visits, and all work on one state", func(t *testing.T) {
 		d := newDrive(t, "s", "first second", func(d *drive) {
 			d.put("/payload", "old", 10)
+			d.cfg.Outputs = []Output{{Stream: "out", Parents: []string{"timer"}}}
+			d.cfg.Timers = []TimerStream{{Stream: "timer", Clock: RealClock}}
+			d.timers[store.TimerID{Key: timerKey(keyOf(10)), Trigger: d.now.Wall + int64(50*time.Millisecond), Stream: "timer"}] = 0
 			d.handle = func(c *call) {
-				if c.visit == nil {
+				switch {
+				case c.timer != nil:
+					c.emit("timer " + c.state["/payload"])
+					return
+				case c.visit == nil:
 					c.state["/payload"] = c.payload
 					return
 				}
@@ -28,16 +35,18 @@ func TestDispatchCases(t *testing.T) {
 				c.emit(c.stream + " " + c.state["/payload"] + c.state["/count"])
 			}
 		})
-		d.work() // the first read of the inbox
-		d.tick(50 * time.Millisecond)
 		d.holding = true
-		d.work() // both lists, whose answers wait for the message
+		d.work() // the first reads of the inbox and the timers
+		d.tick(50 * time.Millisecond)
+		d.step(Blocked{[]bool{true}}) // the timer waits for the message
+		d.work()                      // both lists, whose answers do too
 		d.send("s", message{keyOf(10), "hello"})
 		d.work() // reads it
 		d.release()
+		d.step(Blocked{[]bool{false}})
 		d.run(time.Millisecond)
-		want(t, "order", d.orders, "[message first second]")
-		want(t, "output", d.emitted, "[first hello1 second hello2]")
+		want(t, "order", d.orders, "[message timer first second]")
+		want(t, "output", d.emitted, "[timer hello first hello1 second hello2]")
 	})
 	t.Run("PASS-13 a key whose rows are gone is not delivered, one that another source has is", func(t *testing.T) {
 		d := newDrive(t, "s", "sweep", func(d *drive) {

@@ -28,9 +28,13 @@ type drive struct {
 
 	cost time.Duration // what each input takes
 
-	inbox    []store.InboxRow
-	messages map[store.InboxKey][]message
-	reports  map[store.PartitionID]*store.Report
+	inbox     []store.InboxRow
+	messages  map[store.InboxKey][]message
+	reports   map[store.PartitionID]*store.Report
+	timers    map[store.TimerID]int64 // stored, with their event timestamps
+	timerPage int                     // most timers of an answer, 0 for as many as asked for
+	fired     []DueTimer              // in committed epochs
+
 	visits   []visited // in committed epochs
 	orders   []string  // what each epoch handled, in order
 	emitted  []string  // in committed epochs
@@ -56,15 +60,18 @@ type visited struct {
 	state map[string]string
 }
 
-// call is one message or visit in the hands of the function. state is the key's,
+// call is one message, timer or visit in the hands of the function. state is the key's,
 // shared by the whole epoch.
 type call struct {
 	stream  string
 	key     visit.Key
 	payload string // of a message
 	visit   *visit.Visit
+	timer   *store.Timer
 	state   map[string]string
 	emit    func(text string)
+	set     func(stream string, trigger, event int64) // a timer of the key
+	clear   func()                                    // state and timers of the key
 }
 
 // scan is what a visit stream reads: internal states, of some names or of all,
@@ -100,9 +107,10 @@ func newDrive(t testing.TB, inputs string, streams string, change func(d *drive)
 		t: t, now: visit.Instant{Mono: time.Hour, Wall: int64(1000 * time.Second)},
 		states: states{}, tables: map[string]map[visit.Key]bool{},
 		messages: map[store.InboxKey][]message{}, reports: map[store.PartitionID]*store.Report{},
+		timers: map[store.TimerID]int64{},
 		handle: func(*call) {},
 	}
-	d.cfg = Config{Job: &store.Job{Partition: store.Partition{ID: 9, Computation: "c", Layout: 1}}, Params: DefaultParams()}
+	d.cfg = Config{Job: &store.Job{Partition: store.Partition{ID: 9, Computation: "c", Layout: 1, Open: true}}, Params: DefaultParams()}
 	all := strings.Fields(inputs)
 	for i, in := range all {
 		d.cfg.Inputs = append(d.cfg.Inputs, Input{in, []store.PartitionID{store.PartitionID(i + 1)}})
@@ -233,7 +241,9 @@ func (d *drive) take(n int) {
 	}
 }
 
-func (d *drive) worked(r Ready) bool { return r.ReadInbox != nil || len(r.Lists) > 0 || r.Epoch != nil }
+func (d *drive) worked(r Ready) bool {
+	return r.ReadInbox != nil || len(r.Lists)+len(r.ReadTimers)+len(r.SurveyTimers) > 0 || r.Epoch != nil
+}
 
 // work does what the machine is ready for.
 func (d *drive) work() Ready {
@@ -243,6 +253,7 @@ func (d *drive) work() Ready {
 	if r.ReadInbox != nil {
 		d.readInbox(r.ReadInbox)
 	}
+	d.answerTimers(r)
 	for _, l := range r.Lists {
 		answer := Listed{l.Visitor, l.List.Token, d.answers(l)}
 		if d.holding {
@@ -314,13 +325,15 @@ type epoch struct {
 	commit  *store.Commit
 	states  states
 	visits  []visited
+	timers  timerEdits
+	fired   []DueTimer
 	emitted []string
 	order   []string
 }
 
-// process runs an epoch: messages, then visits.
+// process runs an epoch: messages, then timers, then visits.
 func (d *drive) process(e *Epoch) *epoch {
-	out := &epoch{states: states{}}
+	out := &epoch{states: states{}, timers: newTimerEdits()}
 	p := Processed{SourceEvent: store.NoTime, Visits: make([]visit.Outcome, len(d.cfg.Visitors))}
 	for range d.cfg.Outputs {
 		p.MaxEvents = append(p.MaxEvents, store.NoTime)
@@ -335,6 +348,14 @@ func (d *drive) process(e *Epoch) *epoch {
 			p.MessageTime += d.cost
 		}
 	}
+	for i := range e.Timers {
+		if !e.Budget.MoreTimers(i, p.MessageTime, 0) {
+			break
+		}
+		d.fire(out, &e.Timers[i])
+		p.Timers++
+		p.MessageTime += d.cost
+	}
 	taken := 0
 	for _, vs := range e.Visits {
 		for i := range vs.Visits {
@@ -347,6 +368,7 @@ func (d *drive) process(e *Epoch) *epoch {
 		}
 	}
 	d.tick(p.MessageTime + p.VisitTime)
+	out.timers.fill(&p)
 	d.step(p)
 	r := d.machine.Ready(d.now)
 	d.machine.Accept(d.now, Ready{Commit: r.Commit})
@@ -385,6 +407,13 @@ func (d *drive) state(e *epoch, k visit.Key) map[string]string {
 func (d *drive) call(e *epoch, c *call) {
 	c.state = d.state(e, c.key)
 	c.emit = func(text string) { e.emitted = append(e.emitted, text) }
+	c.set = func(stream string, trigger, event int64) {
+		e.timers.add(store.Timer{TimerID: store.TimerID{Key: timerKey(c.key), Trigger: trigger, Stream: stream}, Event: event})
+	}
+	c.clear = func() {
+		clear(c.state)
+		e.timers.clear(d.timers, timerKey(c.key))
+	}
 	e.order = append(e.order, c.stream)
 	d.handle(c)
 }
@@ -424,6 +453,8 @@ func (d *drive) store(e *epoch) {
 	if e.commit.Done {
 		job.Visitors = slices.DeleteFunc(job.Visitors, func(r store.VisitorRow) bool { return r.Slot != store.SlotSummaries })
 	}
+	d.storeTimers(e.commit)
+	d.fired = append(d.fired, e.fired...)
 	job.Totals = *e.commit.Totals
 	if e.commit.Report != nil {
 		job.Report = e.commit.Report

@@ -37,6 +37,9 @@ func (m *Machine) Ready(now visit.Instant) Ready {
 		}
 		return r
 	}
+	if m.readyTimers(now, &r) {
+		return r
+	}
 	m.readyLists(now, &r)
 	r.Epoch = m.nextEpoch(now, &r)
 	r.Drained = m.drained() && r.Epoch == nil && (len(m.outputs) == 0 || !m.reportUrgent())
@@ -51,6 +54,12 @@ func (m *Machine) Accept(now visit.Instant, r Ready) {
 	}
 	if r.ReadSource != nil {
 		m.source.reading = true
+	}
+	for _, t := range r.ReadTimers {
+		m.timers[t.Stream].reading = true
+	}
+	for _, t := range r.SurveyTimers {
+		m.timers[t.Stream].least.surveyBegan(now)
 	}
 	for _, l := range r.Lists {
 		m.visitors[l.Visitor].machine.AcceptList(now, l.List)
@@ -67,6 +76,7 @@ func (m *Machine) openUp(now visit.Instant, e *Epoch) {
 	invariants.Assert(m.open == nil, "an epoch was accepted while another is open")
 	m.epochs = e.Number
 	m.open = &openEpoch{epoch: e}
+	m.seeTimers(now)
 	for _, v := range m.visitors {
 		v.machine.EpochOpened(now)
 	}
@@ -96,20 +106,33 @@ func (m *Machine) nextEpoch(now visit.Instant, r *Ready) *Epoch {
 	if m.source.id != "" && !m.heldBack(m.source.id) {
 		e.SourceRows = m.source.rows()
 	}
-	e.Messages = m.inbox.nextSpans(m.laneOpen, m.params.MaxRows, m.params.MaxBytes)
-	e.Visits = m.nextVisits(now, e.Inputs() > 0, r)
-	if e.empty() && !m.due(now, r) && !m.done() {
+	more := m.nextInputs(now, e, r)
+	e.Visits = m.nextVisits(now, e.Inputs()+len(e.Timers) > 0, r)
+	if e.empty() && !m.due(now, r) && !m.done(now) {
 		return nil
 	}
 	for _, in := range m.inputs {
 		e.Watermarks = append(e.Watermarks, in.watermark)
 	}
 	e.Budget = m.budget(e)
+	e.Budget.Waiting = e.Budget.Waiting || more
 	return e
+}
+
+// nextInputs peeks at messages and timers, which share the rows of an epoch; more
+// tells that timers are left for a later one.
+func (m *Machine) nextInputs(now visit.Instant, e *Epoch, r *Ready) (more bool) {
+	rows := m.params.MaxRows
+	timers, more := m.nextTimers(now, rows, r)
+	e.Messages = m.inbox.nextSpans(m.laneOpen, rows-min(len(timers), rows/2), m.params.MaxBytes)
+	n := min(len(timers), max(rows-e.Inputs(), 1))
+	e.Timers = timers[:n]
+	return more || n < len(timers)
 }
 
 func (m *Machine) budget(e *Epoch) Budget {
 	b := Budget{MaxBytes: m.params.MaxBytes, Max: m.params.MaxEpoch, Waiting: m.messagesWait(e), Credit: m.credit}
+	b.Timers = len(e.Timers) > 0
 	if len(e.Visits) > 0 {
 		b.Share = m.params.VisitShare
 	}
@@ -211,7 +234,7 @@ func (m *Machine) reportEvery() time.Duration {
 }
 
 func (m *Machine) clocked(o outputState) bool {
-	return slices.ContainsFunc(m.visitors, func(v *visitor) bool { return slices.Contains(o.Parents, v.stream) })
+	return slices.ContainsFunc(o.Parents, m.followsVisits)
 }
 
 func (m *Machine) newCommit() *store.Commit {
@@ -224,7 +247,7 @@ func (m *Machine) newCommit() *store.Commit {
 
 func (m *Machine) addVisitors(c *store.Commit, totals *store.Totals) {
 	for _, v := range m.visitors {
-		if c.Report != nil && v.watermark != store.NoTime {
+		if c.Report != nil && m.announces(v) {
 			v.machine.AnnounceWatermark(v.watermark)
 		}
 		d := v.machine.Delta()
@@ -236,6 +259,13 @@ func (m *Machine) addVisitors(c *store.Commit, totals *store.Totals) {
 	}
 }
 
+// announces tells that consumers are told of the stream's watermark (KV-46).
+func (m *Machine) announces(v *visitor) bool {
+	return v.watermark != store.NoTime && slices.ContainsFunc(m.outputs, func(o outputState) bool {
+		return slices.ContainsFunc(o.Parents, func(p string) bool { return m.dependsOn(p, v.stream) })
+	})
+}
+
 // processed turns what the driver did into the commit.
 func (m *Machine) processed(now visit.Instant, p Processed) {
 	o := m.open
@@ -244,6 +274,7 @@ func (m *Machine) processed(now visit.Instant, p Processed) {
 	o.totals = cloneTotals(m.totals)
 	o.totals.Epochs++
 	o.totals.Messages += uint64(p.Messages + p.SourceRows)
+	o.totals.Timers += uint64(p.Timers)
 	for i, outcome := range p.Visits {
 		m.visitors[i].machine.AcceptVisits(now, outcome)
 		o.totals.Visits += uint64(outcome.Delivered)
@@ -256,8 +287,9 @@ func (m *Machine) processed(now visit.Instant, p Processed) {
 	}
 	c := m.newCommit()
 	c.Taken = o.takes
+	m.takeTimers(c, o.epoch.Timers[:p.Timers], p)
 	c.Produced = m.number(p.Rows)
-	c.Done = o.epoch.empty() && m.done()
+	c.Done = o.epoch.empty() && m.done(now)
 	m.refreshSource()
 	c.Report = m.nextReport()
 	m.addVisitors(c, &o.totals)

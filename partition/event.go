@@ -32,6 +32,21 @@ type InboxRead struct {
 	End  bool
 }
 
+// TimersRead answers one of Ready.ReadTimers.
+type TimersRead struct {
+	Stream int
+	Timers []store.Timer
+	End    bool
+}
+
+// TimersSurveyed answers one of Ready.SurveyTimers with the least event timestamp,
+// if there is any timer.
+type TimersSurveyed struct {
+	Stream int
+	Least  int64
+	Any    bool
+}
+
 // SourceRead answers Ready.ReadSource with the size of the batch that the
 // driver now holds. End: the source has no more, ever.
 type SourceRead struct {
@@ -57,10 +72,15 @@ type ListFailed struct {
 // Processed tells how far the driver got with Ready.Epoch, and what came out.
 type Processed struct {
 	// Messages and SourceRows count the inputs handled, from the front.
-	Messages, SourceRows int
+	Messages, SourceRows, Timers int
+	// TimersGone are the timers of keys that were cleared, TimersSet those that
+	// were set; each in order and named once. Those that fired go by themselves,
+	// before any is set.
+	TimersGone []store.TimerID
+	TimersSet  []store.Timer
 	// Visits holds the outcome of each visit stream, by its index.
 	Visits []visit.Outcome
-	// MessageTime and VisitTime are what the inputs took.
+	// MessageTime is what messages and timers took, VisitTime what visits took.
 	MessageTime, VisitTime time.Duration
 	// Rows are the batches for other partitions.
 	Rows []Produced
@@ -107,17 +127,19 @@ type NoRoom struct{ On bool }
 // replaces what was told before.
 type Blocked struct{ Outputs []bool }
 
-func (Handover) event()     {}
-func (HandoverLost) event() {}
-func (ReportsRead) event()  {}
-func (InboxRead) event()    {}
-func (SourceRead) event()   {}
-func (Listed) event()       {}
-func (ListFailed) event()   {}
-func (Processed) event()    {}
-func (Committed) event()    {}
-func (Reconfigured) event() {}
-func (RunNow) event()       {}
-func (Draining) event()     {}
-func (NoRoom) event()       {}
-func (Blocked) event()      {}
+func (Handover) event()       {}
+func (HandoverLost) event()   {}
+func (ReportsRead) event()    {}
+func (InboxRead) event()      {}
+func (TimersRead) event()     {}
+func (TimersSurveyed) event() {}
+func (SourceRead) event()     {}
+func (Listed) event()         {}
+func (ListFailed) event()     {}
+func (Processed) event()      {}
+func (Committed) event()      {}
+func (Reconfigured) event()   {}
+func (RunNow) event()         {}
+func (Draining) event()       {}
+func (NoRoom) event()         {}
+func (Blocked) event()        {}

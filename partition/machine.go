@@ -17,6 +17,7 @@ type Machine struct {
 	inbox    inbox
 	reports  reports
 	source   sourceState
+	timers   []*timerStream
 	visitors []*visitor
 	outputs  []outputState
 	draining bool
@@ -49,6 +50,7 @@ func New(cfg Config, now visit.Instant) *Machine {
 	for _, in := range cfg.Inputs {
 		m.inputs = append(m.inputs, newInputStream(in))
 	}
+	m.timers = newTimers(cfg)
 	for _, v := range cfg.Visitors {
 		m.visitors = append(m.visitors, newVisitor(v, cfg.Job.Visitors, now))
 	}
@@ -78,6 +80,10 @@ func (m *Machine) Step(now visit.Instant, e Event) {
 		m.stepInbox(e)
 	case SourceRead:
 		m.source.read(e)
+	case TimersRead:
+		m.timers[e.Stream].read(e)
+	case TimersSurveyed:
+		m.timers[e.Stream].least.surveyed(now, e)
 	case Listed:
 		m.visitors[e.Visitor].machine.Listed(now, e.Token, e.Answers)
 	case ListFailed:
@@ -187,8 +193,10 @@ func (m *Machine) settle(now visit.Instant) {
 	if m.open != nil {
 		return
 	}
+	m.seeTimers(now)
 	for _, v := range m.visitors {
-		v.machine.UpstreamCompleted(now, m.completed(v.upstream))
+		v.followed = v.followed || m.completed(v.upstream) && !m.timersDueBefore(v.stream)
+		v.machine.UpstreamCompleted(now, v.followed)
 	}
 	m.refreshOutputs(now)
 }
@@ -204,7 +212,7 @@ func (m *Machine) completed(streams []string) bool {
 
 // done tells that every stream of the partition is completed, so that it can be
 // marked Completed.
-func (m *Machine) done() bool {
+func (m *Machine) done(now visit.Instant) bool {
 	for _, in := range m.inputs {
 		if !in.finished {
 			return false
@@ -212,6 +220,11 @@ func (m *Machine) done() bool {
 	}
 	if m.source.id != "" && m.source.state() != store.Finished {
 		return false
+	}
+	for _, t := range m.timers {
+		if state, _ := m.timerState(t, now); state != store.Finished {
+			return false
+		}
 	}
 	return !slices.ContainsFunc(m.visitors, func(v *visitor) bool { return !v.machine.Empty() })
 }

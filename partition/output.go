@@ -45,21 +45,34 @@ func (o *outputState) restore(r *store.Report) {
 // least of them, where completed ones hold no watermark back. It is called when no
 // epoch is open.
 func (m *Machine) refreshOutputs(now visit.Instant) {
+	for _, v := range m.visitors {
+		v.watermark = v.machine.Watermark(now)
+	}
 	for i := range m.outputs {
 		o := &m.outputs[i]
-		state, watermark := store.Finished, int64(1<<63-1)
-		for _, parent := range o.Parents {
-			s, w := m.parent(parent, now)
-			state = min(state, s)
-			if s != store.Finished {
-				watermark = min(watermark, w)
-			}
-		}
+		state, watermark := m.merged(o.Parents, o.Stream, now)
 		o.report.State = max(o.report.State, state)
 		if state != store.Finished {
 			o.report.Watermark = max(o.report.Watermark, watermark)
 		}
 	}
+}
+
+// merged is the least state and watermark of streams; completed ones hold no
+// watermark back. A stream is no parent of itself.
+func (m *Machine) merged(parents []string, of string, now visit.Instant) (store.StreamState, int64) {
+	state, watermark := store.Finished, endOfTime
+	for _, parent := range parents {
+		if parent == of {
+			continue
+		}
+		s, w := m.parent(parent, now)
+		state = min(state, s)
+		if s != store.Finished {
+			watermark = min(watermark, w)
+		}
+	}
+	return state, watermark
 }
 
 func (m *Machine) parent(stream string, now visit.Instant) (store.StreamState, int64) {
@@ -71,10 +84,14 @@ func (m *Machine) parent(stream string, now visit.Instant) (store.StreamState, i
 			return in.outputState(&m.inbox), in.watermark
 		}
 	}
+	for _, t := range m.timers {
+		if t.Stream == stream {
+			return m.timerState(t, now)
+		}
+	}
 	for _, v := range m.visitors {
 		if v.stream == stream {
-			v.watermark = v.machine.Watermark(now)
-			return v.state(), v.watermark
+			return v.state(), v.machine.Watermark(now)
 		}
 	}
 	return store.Active, store.NoTime

@@ -14,6 +14,9 @@ type Ready struct {
 	ReadInbox  *store.InboxRequest
 	ReadSource *ReadSource
 	Lists      []List
+	// ReadTimers may be done at once too; no epoch comes before they are answered.
+	// SurveyTimers ask for the least event timestamp only, however long that takes.
+	ReadTimers, SurveyTimers []ReadTimers
 	// Epoch is to be processed now. Nothing that it does may be seen outside
 	// before the commit that follows is durable.
 	Epoch *Epoch
@@ -34,6 +37,12 @@ type Ready struct {
 // ReadSource asks for a batch of the source.
 type ReadSource struct{ Rows, Bytes int }
 
+// ReadTimers asks for timers of a timer stream.
+type ReadTimers struct {
+	Stream  int
+	Request *store.TimerRequest
+}
+
 // List asks for keys of a visit stream.
 type List struct {
 	Visitor int
@@ -50,7 +59,10 @@ type Epoch struct {
 	// instead of them in partitions that read a source.
 	Messages   []Span
 	SourceRows int
-	Visits     []Visits
+	// Timers are due, in order of trigger. One whose key was cleared before its
+	// turn (KV-31) is passed over, and counts as handled.
+	Timers []DueTimer
+	Visits []Visits
 	// Watermarks are the event watermarks of the input streams, by index, as
 	// functions see them (D-15).
 	Watermarks []int64
@@ -69,7 +81,7 @@ type Visits struct {
 	Visits  []visit.Visit
 }
 
-func (e *Epoch) empty() bool { return e.Inputs() == 0 && len(e.Visits) == 0 }
+func (e *Epoch) empty() bool { return e.Inputs() == 0 && len(e.Timers)+len(e.Visits) == 0 }
 
 // Inputs counts the messages and source rows of the epoch.
 func (e *Epoch) Inputs() int {

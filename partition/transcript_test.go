@@ -25,14 +25,16 @@ type script struct {
 
 // TestTranscripts replays the stories in testdata/machine.
 //
-//	init [source=S] [input=S:1,2] [visitor=V [buckets=N] [period=D]] [output=O:parents] [rows=N]
+//	init [source=S] [input=S:1,2] [timer=T:watched [clock=real|system] [hold=N]] [visitor=V [buckets=N] [period=D]] [output=O:parents] [rows=N]
 //	handover producer=P number=N [prev=N] [gen=G] [count=N] [event=T]  (count=0: no row)
 //	    [watermark=T] [max=T] [finished|drained]                       (a report comes along)
 //	lost | reports producer=P …                   other ways a report comes
 //	read [rows=P:N,…] [part]                      answers the read of the inbox
+//	timers [at=T,…] [part] | surveyed [least=T]   answer a read of timers, of key 7
 //	source rows=N [end]                           answers the read of the source
 //	listed keys=1,2,3 | list-failed               answers the oldest list
-//	processed [messages=N] [source=N] [visits=N] [event=T] [target=N]
+//	processed [messages=N] [source=N] [timers=N] [visits=N] [event=T] [target=N]
+//	    [set=T,…] [clear=T,…]                     timers of key 7 (their event timestamp is 5 earlier)
 //	committed [wrote=1,2] | tick D | drain | block O | unblock | run-now id=N
 //
 // Each command prints what the machine is ready to do then, and accepts it.
@@ -61,6 +63,10 @@ func (s *script) run() {
 		s.step(ReportsRead{s.reports()})
 	case "read":
 		s.step(InboxRead{Rows: s.stored(), End: !s.d.HasArg("part")})
+	case "timers":
+		s.step(TimersRead{0, s.timersAt("at"), !s.d.HasArg("part")})
+	case "surveyed":
+		s.step(TimersSurveyed{0, int64(s.number("least", 0)), s.d.HasArg("least")})
 	case "source":
 		s.step(SourceRead{Rows: s.number("rows", 0), End: s.d.HasArg("end")})
 	case "listed":
@@ -91,7 +97,7 @@ func (s *script) step(e Event) { s.machine.Step(s.now, e) }
 func (s *script) init() {
 	part := store.Partition{ID: 9, Computation: "c", Layout: 1, Generation: 5, Open: true}
 	s.cfg = Config{Job: &store.Job{Partition: part}, Source: s.text("source"), Params: DefaultParams()}
-	s.cfg.Params.MaxRows = s.number("rows", 10)
+	s.cfg.Params.MaxRows, s.cfg.Params.HoldTimers = s.number("rows", 10), s.number("hold", 100)
 	if in := s.text("input"); in != "" {
 		stream, producers, _ := strings.Cut(in, ":")
 		s.cfg.Inputs = []Input{{stream, ids(producers)}}
@@ -99,6 +105,11 @@ func (s *script) init() {
 	if out := s.text("output"); out != "" {
 		stream, parents, _ := strings.Cut(out, ":")
 		s.cfg.Outputs = []Output{{stream, strings.Split(parents, ",")}}
+	}
+	if timer := s.text("timer"); timer != "" {
+		stream, watched, _ := strings.Cut(timer, ":")
+		clock := map[string]TimerClock{"real": RealClock, "system": SystemClock}[s.text("clock")]
+		s.cfg.Timers = []TimerStream{{stream, clock, []Watch{{Stream: watched}}, []string{watched}}}
 	}
 	if v := s.text("visitor"); v != "" {
 		s.cfg.Visitors = []Visitor{s.visitor(v)}
@@ -218,6 +229,14 @@ func (s *script) keys(arg string) (out []visit.Found) {
 	return out
 }
 
+func (s *script) timersAt(arg string) (out []store.Timer) {
+	for _, at := range ids(s.text(arg)) {
+		id := store.TimerID{Key: timerKey(keyOf(7)), Trigger: int64(at), Stream: s.cfg.Timers[0].Stream}
+		out = append(out, store.Timer{TimerID: id, Event: int64(at) - 5})
+	}
+	return out
+}
+
 func (s *script) written() (out []visit.Key) {
 	for _, f := range s.keys("wrote") {
 		out = append(out, f.Key)
@@ -229,6 +248,10 @@ func (s *script) processed() Processed {
 	p := Processed{Messages: s.number("messages", 0), SourceRows: s.number("source", 0), SourceEvent: store.NoTime}
 	if p.SourceRows > 0 {
 		p.SourceEvent = int64(s.number("event", 0))
+	}
+	p.Timers, p.TimersSet = s.number("timers", 0), s.timersAt("set")
+	for _, t := range s.timersAt("clear") {
+		p.TimersGone = append(p.TimersGone, t.TimerID)
 	}
 	if len(s.cfg.Visitors) > 0 {
 		p.Visits = []visit.Outcome{{Delivered: s.number("visits", 0)}}

@@ -10,12 +10,15 @@ type visitor struct {
 	stream   string
 	upstream []string
 	machine  *visit.Visitor
+	// followed: its upstreams are completed, and no timer was due before it then
+	// (KV-33).
+	followed bool
 	// counted is the last pass that is in the totals.
 	counted uint64
 	// served counts the visits it had, as far as the order of streams depends on
 	// it.
 	served uint64
-	// watermark is what outputs that depend on the stream were derived from.
+	// watermark is what outputs were derived from.
 	watermark int64
 }
 

@@ -131,6 +131,7 @@ type LastRow struct {
 type Totals struct {
 	Epochs   uint64
 	Messages uint64
+	Timers   uint64
 	Visits   uint64
 	Passes   uint64
 	// Counts are the function's own, by name (flow.Runtime.Count), ordered.

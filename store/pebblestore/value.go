@@ -143,6 +143,9 @@ func appendTotals(dst []byte, t *store.Totals) []byte {
 	for _, c := range t.Counts {
 		dst = binary.AppendVarint(appendText(dst, c.Name), c.Value)
 	}
+	if t.Timers > 0 {
+		dst = binary.AppendUvarint(dst, t.Timers) // the last field, absent where no timer ever fired
+	}
 	return dst
 }
 
@@ -151,6 +154,9 @@ func decodeTotals(value []byte) (store.Totals, error) {
 	t := store.Totals{Epochs: f.uint(), Messages: f.uint(), Visits: f.uint(), Passes: f.uint()}
 	for n := f.count(); n > 0; n-- {
 		t.Counts = append(t.Counts, store.Count{Name: f.text(), Value: f.int()})
+	}
+	if len(f.rest) > 0 {
+		t.Timers = f.uint()
 	}
 	return t, f.end("totals")
 }
