@@ -205,7 +205,7 @@ func TestAKeyThatIsClearedHasNoTimers(t *testing.T) {
 // fire in order, with those that are set meanwhile.
 func TestTheWindowIsBounded(t *testing.T) {
 	timersHeld := DefaultParams().HoldTimers
-	n := int64(5 * timersHeld)
+	n := int64(3 * timersHeld)
 	d := timed(t, func(d *drive) {
 		for i := range n {
 			d.preset("t", uint64(i%97), 3*(i*7919%n))
