@@ -31,7 +31,7 @@ var conflictTests = map[string]func(t *testing.T, h Harness){
 		w.refuses(store.ErrConflict, w.commit(2, everything, take(row, 2, 5, true)))
 		job := w.raise(2)
 		w.equal("job", fmt.Sprintf("%v %q %q %+v %v %v", job.Visitors, job.Offset, job.Position, job.Totals, job.Report, job.Partition.State),
-			`[] "" "" {Epochs:0 Messages:0 Visits:0 Passes:0 Counts:[]} <nil> 1`)
+			`[] "" "" {Epochs:0 Messages:0 Timers:0 Visits:0 Passes:0 Counts:[]} <nil> 1`)
 	},
 	"taking a row that was never there changes nothing, whatever else is taken": func(t *testing.T, h Harness) {
 		w := newWorld(t, h)

@@ -83,7 +83,7 @@ func everyField(mark string) func(*store.Commit) {
 			LastRows: []store.LastRow{{Target: 2, Number: 1 << 63}, {Target: 3, Number: 1}},
 		}
 		c.Offset, c.Position = []byte("o"+mark), []byte("p"+mark)
-		c.Totals = &store.Totals{Epochs: 1, Messages: 2, Visits: 3, Passes: 1 << 40, Counts: []store.Count{{Name: "evicted-" + mark, Value: -4}}}
+		c.Totals = &store.Totals{Epochs: 1, Messages: 2, Timers: 9, Visits: 3, Passes: 1 << 40, Counts: []store.Count{{Name: "evicted-" + mark, Value: -4}}}
 	}
 }
 
