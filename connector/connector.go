@@ -65,6 +65,13 @@ type Batch struct {
 	// them was. They are consumed when Offset is reached.
 	Skipped      int
 	SkippedFirst error
+	// Explain adds the place of row i of Rows to why, for rows that can be read
+	// and not be used: their key or event time cannot be computed. They are
+	// malformed too: PassOver tells that they are passed over and counted as
+	// those are, otherwise the pipeline stops. Explain is nil where the source
+	// knows no places; it may be called when the reader has read on.
+	Explain  func(i int, why error) error
+	PassOver bool
 	// Gap says, for people, that rows behind the offset before this batch are
 	// gone, and which: the rows of this batch do not follow those that the offset
 	// promised. A number of rows counted from that offset means nothing any more.

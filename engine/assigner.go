@@ -80,19 +80,16 @@ func textTime(layouts ...string) func(schema.Value) (flow.Time, error) {
 		if v.IsNull() {
 			return 0, fmt.Errorf("null is not a time")
 		}
-		var first error
 		for _, layout := range layouts {
 			t, err := time.Parse(layout, v.AsString())
-			if err == nil && (t.Year() < 1678 || t.Year() > 2261) {
-				err = fmt.Errorf("%s is outside the range of nanoseconds", v)
-			}
-			if err == nil {
+			switch {
+			case err != nil:
+			case t.Year() < 1678 || t.Year() > 2261:
+				return 0, fmt.Errorf("%s is outside the range of nanoseconds", v)
+			default:
 				return flow.Time(t.UnixNano()), nil
 			}
-			if first == nil {
-				first = err
-			}
 		}
-		return 0, first
+		return 0, fmt.Errorf("%s is no time as %s", v, strings.Join(layouts, ", or "))
 	}
 }

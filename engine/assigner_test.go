@@ -30,7 +30,7 @@ func TestAssignerReadsEveryFormat(t *testing.T) {
 		{"a Go layout", schema.TypeString, spec.Assigner{Format: "2006/01/02 15:04"}, text("2001/01/01 00:47"), "2001-01-01T00:47:00Z"},
 		{"the future, limited", schema.TypeInt64, spec.Assigner{Format: "seconds", LimitBySystemTimestamp: true}, schema.Int64(1 << 33), "2020-01-01T00:00:00Z"},
 		{"null", schema.TypeInt64, spec.Assigner{Format: "seconds"}, schema.Null(), "column at: null is not a time"},
-		{"no time at all", schema.TypeString, spec.Assigner{Format: "2006/01/02 15:04"}, text("soon"), `parsing time "soon"`},
+		{"no time at all", schema.TypeString, spec.Assigner{Format: "2006/01/02 15:04"}, text("soon"), `"soon" is no time as 2006/01/02 15:04`},
 		{"too many seconds", schema.TypeInt64, spec.Assigner{Format: "seconds"}, schema.Int64(1 << 40), "not a time within the range"},
 		{"too many seconds, unsigned", schema.TypeUint64, spec.Assigner{Format: "seconds"}, schema.Uint64(1 << 63), "not a time within the range"},
 		{"a year out of range", schema.TypeString, spec.Assigner{Format: "2006"}, text("9999"), "outside the range"},

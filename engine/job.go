@@ -102,7 +102,7 @@ func (j *job) openProcessor(ctx context.Context) (err error) {
 		if j.source, err = openSource(ctx, j.node, part, j.stored.Offset); err != nil {
 			return err
 		}
-		j.proc = &sourceProcessor{clock: j.env.clock, router: j.router, reader: j.source}
+		j.proc = &sourceProcessor{clock: j.env.clock, router: j.router, reader: j.source, warn: j.warnOfSkipped}
 	case store.SinkPartition:
 		sink, err := openSink(ctx, j.node, j.stored.Position)
 		if err != nil {
@@ -233,22 +233,29 @@ func (j *job) sourceAnswers() <-chan sourceAnswer {
 const warnEvery = 10 * time.Second
 
 // warnOfLosses logs rows that a source passed over or found gone.
-func (j *job) warnOfLosses(now visit.Instant, b connector.Batch) {
+func (j *job) warnOfLosses(b connector.Batch) {
 	if b.Gap != "" {
 		j.env.log.Warn("rows of a source are gone", "source", j.stored.Partition.Name, "reason", b.Gap)
 	}
-	if b.Skipped == 0 || j.warned != 0 && now.Mono-j.warned < warnEvery {
+	if b.Skipped > 0 {
+		j.warnOfSkipped(b.SkippedFirst)
+	}
+}
+
+func (j *job) warnOfSkipped(first error) {
+	now := j.env.clock.mono()
+	if j.warned != 0 && now-j.warned < warnEvery {
 		return
 	}
-	j.warned = now.Mono
-	j.env.log.Warn("malformed rows are passed over", "source", j.stored.Partition.Name, "first", b.SkippedFirst)
+	j.warned = now
+	j.env.log.Warn("malformed rows are passed over", "source", j.stored.Partition.Name, "first", first)
 }
 
 func (j *job) stepSource(now visit.Instant, a sourceAnswer) error {
 	if a.err != nil {
 		return fmt.Errorf("read source %s: %w", j.stored.Partition.Name, a.err)
 	}
-	j.warnOfLosses(now, a.batch)
+	j.warnOfLosses(a.batch)
 	j.machine.Step(now, j.source.accept(a.batch))
 	return nil
 }

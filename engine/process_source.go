@@ -2,9 +2,7 @@ package engine
 
 import (
 	"context"
-	"fmt"
 
-	"github.com/rondo-flow/rondo/connector"
 	"github.com/rondo-flow/rondo/partition"
 	"github.com/rondo-flow/rondo/store"
 )
@@ -15,6 +13,8 @@ type sourceProcessor struct {
 	clock  clock
 	router *router
 	reader *sourceReader
+	// warn tells of rows that are passed over.
+	warn func(why error)
 }
 
 func (p *sourceProcessor) process(_ context.Context, e *partition.Epoch, res *result) error {
@@ -31,7 +31,12 @@ func (p *sourceProcessor) process(_ context.Context, e *partition.Epoch, res *re
 			event = int64(events[i])
 		}
 		if err := p.router.emit(0, row, event); err != nil {
-			return connector.Malformed(fmt.Errorf("row %s: %w", row, err))
+			passedOver, err := p.reader.refuse(i, err)
+			if !passedOver {
+				return err
+			}
+			p.warn(err)
+			res.processed.Refused++
 		}
 		res.processed.SourceRows++
 	}

@@ -52,7 +52,8 @@ type router struct {
 	maxEvents  []int64
 	outBytes   int
 	appended   []store.QueueAppend
-	key        []byte
+	keys       [][]byte            // of the message in hand, by route
+	targets    []store.PartitionID // of it, by route
 	generation store.Generation
 }
 
@@ -77,7 +78,8 @@ func (r *router) begin(epoch uint64, system int64) {
 	}
 }
 
-// emit sends a row of the stream to all its consumers.
+// emit sends a row of the stream to all its consumers, or fails before any of
+// them gets it.
 func (r *router) emit(stream int, row schema.Row, event int64) error {
 	s := &r.streams[stream]
 	if s.assign != nil {
@@ -91,23 +93,45 @@ func (r *router) emit(stream int, row schema.Row, event int64) error {
 		stream: wireStream{uint16(stream), s.id}, index: r.indexes[stream],
 		event: event, system: r.system, row: row,
 	}
-	for i := range s.routes {
-		if err := r.send(&s.routes[i], &m); err != nil {
-			return fmt.Errorf("stream %s to %s: %w", s.id, s.routes[i].node, err)
-		}
+	if err := r.aim(s, row); err != nil {
+		return err
 	}
 	if err := r.append(s, &m); err != nil {
 		return err
+	}
+	for i := range s.routes {
+		r.send(&m, i)
 	}
 	r.indexes[stream]++
 	r.maxEvents[stream] = max(r.maxEvents[stream], event)
 	return nil
 }
 
-// append gives the message to the stream's sinks in the store.
+// aim computes where a row goes: its key for each route, whose hash is the
+// target's.
+func (r *router) aim(s *outStream, row schema.Row) (err error) {
+	r.targets = r.targets[:0]
+	for i := range s.routes {
+		if len(r.keys) <= i {
+			r.keys = append(r.keys, nil)
+		}
+		to := &s.routes[i]
+		var hash uint64
+		r.keys[i] = r.keys[i][:0]
+		if to.grouper != nil {
+			if r.keys[i], hash, err = to.grouper.AppendKey(r.keys[i], row); err != nil {
+				return fmt.Errorf("stream %s to %s: %w", s.id, to.node, err)
+			}
+		}
+		r.targets = append(r.targets, to.target(hash))
+	}
+	return nil
+}
+
+// append gives the message to the stream's sinks in the store, or to none.
 func (r *router) append(s *outStream, m *wireMessage) (err error) {
+	before := len(r.appended)
 	for _, sink := range s.sinks {
-		before := len(r.appended)
 		r.appended, err = sink.Append(r.appended, flow.Message{
 			Meta: flow.Meta{
 				ID:       flow.MessageID{Generation: uint64(r.generation), Epoch: r.epoch, Stream: m.stream.index, Index: m.index},
@@ -116,30 +140,22 @@ func (r *router) append(s *outStream, m *wireMessage) (err error) {
 			Payload: flow.NewPayload(s.schema, m.row),
 		})
 		if err != nil {
+			r.appended = r.appended[:before]
 			return fmt.Errorf("stream %s into a sink: %w", s.id, err)
 		}
-		for i := before; i < len(r.appended); i++ {
-			r.outBytes += len(r.appended[i].Value)
-		}
+	}
+	for i := before; i < len(r.appended); i++ {
+		r.outBytes += len(r.appended[i].Value)
 	}
 	return nil
 }
 
-func (r *router) send(to *route, m *wireMessage) error {
-	var hash uint64
-	m.key = nil
-	if to.grouper != nil {
-		var err error
-		if r.key, hash, err = to.grouper.AppendKey(r.key[:0], m.row); err != nil {
-			return err
-		}
-		m.key = r.key
-	}
-	box := r.box(to.target(hash))
+func (r *router) send(m *wireMessage, i int) {
+	m.key = r.keys[i]
+	box := r.box(r.targets[i])
 	before := len(box.messages)
 	box.add(m)
 	r.outBytes += len(box.messages) - before
-	return nil
 }
 
 func (r *router) box(id store.PartitionID) *outbox {

@@ -50,6 +50,9 @@ type sourceBatch struct {
 	after   []byte // the connector's offset after it
 	left    int    // where rows begins in the batch as read
 	skipped int    // malformed rows passed over
+	// explain and passOver are the batch's own, for rows that cannot be used.
+	explain  func(i int, why error) error
+	passOver bool
 }
 
 func openSource(ctx context.Context, n *node, part store.Partition, offset []byte) (*sourceReader, error) {
@@ -113,7 +116,10 @@ func (s *sourceReader) accept(b connector.Batch) partition.SourceRead {
 	}
 	drop := min(s.skip, len(b.Rows))
 	s.skip -= drop
-	in := sourceBatch{rows: b.Rows[drop:], after: b.Offset, left: drop, skipped: b.Skipped}
+	in := sourceBatch{
+		rows: b.Rows[drop:], after: b.Offset, left: drop, skipped: b.Skipped,
+		explain: b.Explain, passOver: b.PassOver,
+	}
 	if b.EventTimestamps != nil {
 		in.events = b.EventTimestamps[drop:]
 	}
@@ -161,6 +167,21 @@ func (s *sourceReader) hand(n int) ([]schema.Row, []flow.Time) {
 		return b.rows[:n], nil
 	}
 	return b.rows[:n], b.events[:n]
+}
+
+// refuse takes note of row i of the batch in hand, which cannot be used for a
+// reason. It is passed over, to be counted when it is taken, or is an error.
+func (s *sourceReader) refuse(i int, why error) (passedOver bool, refusal error) {
+	b := &s.batches[0]
+	if b.explain != nil {
+		why = b.explain(b.left+i, why)
+	} else {
+		why = fmt.Errorf("row %s: %w", b.rows[i], why)
+	}
+	if b.passOver {
+		s.skipped++
+	}
+	return b.passOver, connector.Malformed(why)
 }
 
 // take consumes n rows and returns the offset after them and the number of

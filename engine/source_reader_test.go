@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"errors"
+	"fmt"
 	"strconv"
 	"testing"
 
@@ -128,4 +130,28 @@ type countingPositions struct{}
 func (countingPositions) Position(_ string, offset []byte, taken int) (store.QueuePosition, error) {
 	at, err := strconv.Atoi(string(offset))
 	return store.QueuePosition{Offset: uint64(at + taken)}, err
+}
+
+// TestRefusedRowsCountWithTheRowsTakenWithThem: a row that cannot be used is told
+// with its place in the batch as it was read, and counted once.
+func TestRefusedRowsCountWithTheRowsTakenWithThem(t *testing.T) {
+	s := &sourceReader{skip: 2, taken: 2}
+	b := counting(0, 6)
+	b.PassOver = true
+	b.Explain = func(i int, why error) error { return fmt.Errorf("line %d: %w", i+1, why) }
+	s.accept(b)
+	s.take(1)
+	why := errors.New("no key")
+	passedOver, err := s.refuse(1, why)
+	if !passedOver || err.Error() != "line 5: no key" || !errors.Is(err, connector.ErrMalformed) || !errors.Is(err, why) {
+		t.Errorf("passed over: %v, %v", passedOver, err)
+	}
+	if offset, n := s.take(2); n != 1 || string(offset) != "\x05" {
+		t.Errorf("offset %q counts %d rows, want 1", offset, n)
+	}
+	s = &sourceReader{}
+	s.accept(counting(0, 1))
+	if passedOver, err := s.refuse(0, why); passedOver || err.Error() != "row [0]: no key" {
+		t.Errorf("passed over: %v, %v", passedOver, err)
+	}
 }

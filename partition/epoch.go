@@ -273,7 +273,7 @@ func (m *Machine) processed(now visit.Instant, p Processed) {
 	m.source.take(p.SourceRows, p.SourceEvent)
 	o.totals = cloneTotals(m.totals)
 	o.totals.Epochs++
-	o.totals.Messages += uint64(p.Messages + p.SourceRows)
+	o.totals.Messages += uint64(p.Messages + p.SourceRows - p.Refused)
 	o.totals.Timers += uint64(p.Timers)
 	for i, outcome := range p.Visits {
 		m.visitors[i].machine.AcceptVisits(now, outcome)

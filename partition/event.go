@@ -73,6 +73,8 @@ type ListFailed struct {
 type Processed struct {
 	// Messages and SourceRows count the inputs handled, from the front.
 	Messages, SourceRows, Timers int
+	// Refused are those of the source rows that made no message.
+	Refused int
 	// TimersGone are the timers of keys that were cleared, TimersSet those that
 	// were set; each in order and named once. Those that fired go by themselves,
 	// before any is set.

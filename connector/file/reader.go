@@ -27,6 +27,7 @@ type reader struct {
 	gap     string // to be told before anything else is read
 	failure error
 	values  []schema.Value // for the next rows
+	lines   []int64        // of the rows of the batch in hand
 }
 
 // errFull ends a batch before something that the next one has to begin with.
@@ -80,6 +81,7 @@ func (r *reader) goOn(ctx context.Context) error {
 // batch returns the rows that there are. The error is io.EOF at the end of the
 // file; it comes along with the rows before it.
 func (r *reader) batch(ctx context.Context, max connector.Limit) (b connector.Batch, err error) {
+	r.lines = nil // the former batch keeps its own
 	for err == nil && (len(b.Rows)+b.Skipped == 0 || len(b.Rows)+b.Skipped < max.Rows && b.Bytes < max.Bytes) {
 		if err = r.failure; err == nil {
 			err = r.readRow(ctx, &b)
@@ -88,7 +90,20 @@ func (r *reader) batch(ctx context.Context, max connector.Limit) (b connector.Ba
 			r.failure = err
 		}
 	}
+	r.describe(&b)
 	return b, err
+}
+
+// describe says where the rows of a batch lie.
+func (r *reader) describe(b *connector.Batch) {
+	name, lines, skip := r.name, r.lines, r.skip
+	b.PassOver = skip
+	b.Explain = func(i int, why error) error {
+		if !skip {
+			why = fmt.Errorf("%w: correct the row, or pass over such rows with on_malformed = skip", why)
+		}
+		return fmt.Errorf("%s:%d: %w", name, lines[i], why)
+	}
 }
 
 // readRow adds the next row to the batch. After an error it has not been passed.
@@ -138,6 +153,7 @@ func (r *reader) decode(b *connector.Batch, size int) (int, error) {
 		}
 	case is:
 		b.Rows = append(b.Rows, row)
+		r.lines = append(r.lines, r.line+1)
 		r.values = r.values[len(row):]
 	}
 	return size, nil

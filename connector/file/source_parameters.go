@@ -26,8 +26,9 @@ type SourceParameters struct {
 	// PollInterval is how long a followed file is left alone when there was
 	// nothing new in it.
 	PollInterval time.Duration `yson:"poll_interval" range:">=1ms,<=1h"`
-	// OnMalformed is what a row that cannot be read does: fail stops the
-	// pipeline, skip passes over the row and counts it as "malformed".
+	// OnMalformed is what a row does that cannot be read, or whose key or event
+	// time cannot be computed: fail stops the pipeline, skip passes over the row
+	// and counts it as "malformed".
 	OnMalformed string `yson:"on_malformed" enum:"fail skip"`
 	// MaxRowBytes bounds a row, and with it the memory that a file can take.
 	MaxRowBytes yson.Size `yson:"max_row_bytes" range:">0,<=2Gi"`

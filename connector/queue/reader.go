@@ -100,6 +100,9 @@ func atLeastOne(limit int) int { return max(1, limit) }
 // batch decodes rows, up to a malformed one.
 func (r *reader) batch(rows []store.QueueRow) (connector.Batch, error) {
 	b := connector.Batch{Rows: make([]schema.Row, 0, len(rows)), EventTimestamps: make([]flow.Time, 0, len(rows))}
+	numbers := make([]uint64, 0, len(rows)) // of the rows of the batch
+	b.PassOver = r.parameters.OnMalformed == "skip"
+	b.Explain = func(i int, why error) error { return r.explain(numbers[i], why) }
 	text := join(rows)
 	for i := range rows {
 		size := len(rows[i].Value)
@@ -108,16 +111,17 @@ func (r *reader) batch(rows []store.QueueRow) (connector.Batch, error) {
 		switch {
 		case err == nil:
 			b.Rows = append(b.Rows, row)
+			numbers = append(numbers, rows[i].Offset)
 			b.EventTimestamps = append(b.EventTimestamps, flow.Time(rows[i].Time))
 			r.values = r.values[r.width:]
-		case r.parameters.OnMalformed == "skip":
+		case b.PassOver:
 			clear(row)
-			r.skip(&b, r.place(rows[i].Offset, err))
+			r.skip(&b, r.explain(rows[i].Offset, err))
 		case len(b.Rows) > 0:
 			clear(row)
 			return r.finish(b), nil
 		default:
-			return b, r.refuse(rows[i].Offset, err)
+			return b, r.explain(rows[i].Offset, err)
 		}
 		b.Bytes += size
 		text = text[size:]
@@ -164,14 +168,14 @@ func (r *reader) decode(value string, row schema.Row) error {
 	return err
 }
 
-// place says where a row is that cannot be read.
-func (r *reader) place(row uint64, err error) error {
-	return connector.Malformed(fmt.Errorf("queue %s, partition %d, row %d: %w", r.name, r.partition, row, err))
-}
-
-// refuse adds what to do, since nobody can mend a row where it lies.
-func (r *reader) refuse(row uint64, err error) error {
-	return fmt.Errorf("%w; pass over such rows with on_malformed = skip, or trim the partition up to row %d", r.place(row, err), row+1)
+// explain says where a row is that cannot be read or used, and what to do if it
+// is not passed over, since nobody can mend a row where it lies.
+func (r *reader) explain(row uint64, why error) error {
+	err := fmt.Errorf("queue %s, partition %d, row %d: %w", r.name, r.partition, row, why)
+	if r.parameters.OnMalformed != "skip" {
+		err = fmt.Errorf("%w; pass over such rows with on_malformed = skip, or trim the partition up to row %d", err, row+1)
+	}
+	return connector.Malformed(err)
 }
 
 // newRow returns a row of nulls. Rows are cut from a larger piece: there are
