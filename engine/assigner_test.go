@@ -28,6 +28,11 @@ func TestAssignerReadsEveryFormat(t *testing.T) {
 		{"ISO 8601 without a zone", schema.TypeString, spec.Assigner{Format: "iso8601"}, text("2001-01-01T00:47:00"), "2001-01-01T00:47:00Z"},
 		{"ISO 8601, a day", schema.TypeString, spec.Assigner{Format: "iso8601"}, text("2001-01-01"), "2001-01-01T00:00:00Z"},
 		{"a Go layout", schema.TypeString, spec.Assigner{Format: "2006/01/02 15:04"}, text("2001/01/01 00:47"), "2001-01-01T00:47:00Z"},
+		{"days", schema.TypeDate, spec.Assigner{Format: "seconds"}, schema.Uint64(18000), "2019-04-14T00:00:00Z"},
+		{"the last day", schema.TypeDate, spec.Assigner{Format: "seconds"}, schema.Uint64(49672), "2105-12-31T00:00:00Z"},
+		{"a datetime", schema.TypeDatetime, spec.Assigner{Format: "seconds"}, schema.Uint64(1577836800), "2020-01-01T00:00:00Z"},
+		{"microseconds", schema.TypeTimestamp, spec.Assigner{Format: "seconds"}, schema.Uint64(1577836800000001), "2020-01-01T00:00:00.000001Z"},
+		{"a date that is null", schema.TypeDate, spec.Assigner{Format: "seconds"}, schema.Null(), "column at: null is not a time"},
 		{"the future, limited", schema.TypeInt64, spec.Assigner{Format: "seconds", LimitBySystemTimestamp: true}, schema.Int64(1 << 33), "2020-01-01T00:00:00Z"},
 		{"null", schema.TypeInt64, spec.Assigner{Format: "seconds"}, schema.Null(), "column at: null is not a time"},
 		{"no time at all", schema.TypeString, spec.Assigner{Format: "2006/01/02 15:04"}, text("soon"), `"soon" is no time as 2006/01/02 15:04`},
@@ -60,7 +65,8 @@ func TestAssignerReadsEveryFormat(t *testing.T) {
 }
 
 func TestAssignerIsCheckedAtSubmit(t *testing.T) {
-	s, err := schema.New([]schema.Column{{Name: "text", Type: schema.TypeString}, {Name: "n", Type: schema.TypeInt64}, {Name: "f", Type: schema.TypeDouble}})
+	s, err := schema.New([]schema.Column{{Name: "text", Type: schema.TypeString}, {Name: "n", Type: schema.TypeInt64}, {Name: "f", Type: schema.TypeDouble},
+		{Name: "day", Type: schema.TypeDate}, {Name: "took", Type: schema.TypeInterval}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,6 +75,9 @@ func TestAssignerIsCheckedAtSubmit(t *testing.T) {
 		{"text", "seconds", "format seconds needs an integer column, text is string"},
 		{"n", "iso8601", "format iso8601 needs a string column, n is int64"},
 		{"f", "milli_seconds", "needs an integer column, f is double"},
+		{"day", "milli_seconds", "day is date, whose unit is known: leave the format out"},
+		{"day", "iso8601", "leave the format out"},
+		{"took", "seconds", "format seconds needs an integer column, took is interval"},
 		{"text", "dd.mm.yyyy", `unknown format "dd.mm.yyyy": use seconds`},
 	} {
 		_, err := newAssigner(spec.Assigner{Column: c.column, Format: c.format}, s)

@@ -18,7 +18,7 @@ type Watermark struct {
 // Assigner sets the event timestamp of every output message from a column.
 type Assigner struct {
 	Column string `yson:"column"` // the column; unset leaves the timestamp as it is
-	Format string `yson:"format"` // how it is written: seconds, milli_seconds, iso8601, or a Go time layout that shows the year as 2006
+	Format string `yson:"format"` // how integers and strings are read: seconds, milli_seconds, iso8601, or a Go time layout that shows the year as 2006; date, datetime and timestamp columns say themselves what they count
 
 	LimitBySystemTimestamp bool `yson:"limit_by_system_timestamp"` // an event is never later than its message
 }
