@@ -67,7 +67,7 @@ func (e *explanation) find(s *spec.Spec) (err error) {
 	if err != nil {
 		return err
 	}
-	kept, err := openExisting(e.dataDir)
+	kept, err := openExisting(ctx, e.dataDir)
 	if kept != nil {
 		e.InForce, err = p.InForce(ctx, kept)
 		return errors.Join(err, kept.Close())

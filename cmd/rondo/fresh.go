@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"syscall"
 
 	"github.com/rondo-flow/rondo/connector"
 	"github.com/rondo-flow/rondo/connector/file"
@@ -22,12 +23,15 @@ import (
 // files and queues that its sinks wrote. It says what, and removes nothing if there is
 // anything that it should not.
 func startOver(ctx context.Context, pipeline, dataDir string, log *slog.Logger) error {
-	s, err := openExisting(dataDir)
-	if s == nil {
-		return err
+	s, err := openExisting(ctx, dataDir)
+	if s != nil {
+		r := records{store: s, dataDir: dataDir, log: log}
+		err = errors.Join(r.startOver(context.WithoutCancel(ctx), pipeline), s.Close()) // all of it, once begun
 	}
-	r := records{store: s, dataDir: dataDir, log: log}
-	return errors.Join(r.startOver(ctx, pipeline), s.Close())
+	if errors.Is(err, syscall.ENOSPC) {
+		err = fmt.Errorf("%w: make a little room there, --fresh needs it to look up what to remove; or remove the folder %s by hand, with the queues that it holds, and the files that the sinks wrote", err, storeDir(dataDir))
+	}
+	return err
 }
 
 // records are what a pipeline has in a data folder.

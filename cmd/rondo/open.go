@@ -19,9 +19,24 @@ import (
 // storeDir is where a data folder has its store.
 func storeDir(dataDir string) string { return filepath.Join(dataDir, "store") }
 
+// A process that was killed holds its store until the system has cleaned up after
+// it, which is waited for before a store counts as held.
+const (
+	lockWait = time.Second
+	lockPoll = 10 * time.Millisecond
+)
+
 // openStore opens the store of a data folder, and makes it if it is not there.
-func openStore(dataDir string, log *slog.Logger) (*pebblestore.Store, error) {
-	s, err := pebblestore.Open(storeDir(dataDir), pebblestore.Options{Logger: log, Started: time.Now()})
+func openStore(ctx context.Context, dataDir string, log *slog.Logger) (*pebblestore.Store, error) {
+	o := pebblestore.Options{Logger: log, Started: time.Now()}
+	s, err := pebblestore.Open(storeDir(dataDir), o)
+	for errors.Is(err, store.ErrLocked) && time.Since(o.Started) < lockWait && ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-time.After(lockPoll):
+			s, err = pebblestore.Open(storeDir(dataDir), o)
+		}
+	}
 	if errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission) {
 		err = fmt.Errorf("%w: this must be writable, also to be looked at; or choose another folder with --data", err)
 	}
@@ -29,11 +44,11 @@ func openStore(dataDir string, log *slog.Logger) (*pebblestore.Store, error) {
 }
 
 // openExisting opens the store of a data folder; nil if there is none.
-func openExisting(dataDir string) (*pebblestore.Store, error) {
+func openExisting(ctx context.Context, dataDir string) (*pebblestore.Store, error) {
 	if there, err := pebblestore.Exists(storeDir(dataDir)); !there {
 		return nil, err
 	}
-	return openStore(dataDir, discard())
+	return openStore(ctx, dataDir, discard())
 }
 
 func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
@@ -104,7 +119,7 @@ func (f *placeFlags) open(ctx context.Context) (s *pebblestore.Store, dataDir st
 	if err != nil {
 		return nil, "", err
 	}
-	if s, err = openExisting(dataDir); s == nil {
+	if s, err = openExisting(ctx, dataDir); s == nil {
 		return nil, dataDir, err
 	}
 	if err := belongs(ctx, s, dataDir, pipeline); err != nil {

@@ -34,7 +34,7 @@ func (c *queuePushCommand) Run(io *streams) error {
 	ctx := context.Background()
 	s, dataDir, err := c.open(ctx)
 	if err == nil && s == nil {
-		s, err = openStore(dataDir, discard())
+		s, err = openStore(ctx, dataDir, discard())
 	}
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rondo-flow/rondo/engine"
 	"github.com/rondo-flow/rondo/spec"
+	"github.com/rondo-flow/rondo/store/pebblestore"
 )
 
 type runCommand struct {
@@ -62,11 +63,11 @@ func (c *runCommand) Run(io *streams) error {
 		log.Warn(note)
 	}
 	if c.Fresh {
-		if err := startOver(context.Background(), s.Name, dataDir, log); err != nil {
+		if err := startOver(told, s.Name, dataDir, log); err != nil {
 			return err
 		}
 	}
-	summary, err := c.work(p, s, dataDir, screen, log)
+	summary, err := c.work(told, p, s, dataDir, screen, log)
 	if err != nil {
 		return err
 	}
@@ -78,9 +79,16 @@ func (c *runCommand) Run(io *streams) error {
 }
 
 // work opens the store and runs the pipeline to its end, or until it is told to
-// stop.
-func (c *runCommand) work(p *engine.Pipeline, s *spec.Spec, dataDir string, screen *screen, log *slog.Logger) (sum *engine.Summary, err error) {
-	store, err := openStore(dataDir, log)
+// stop. Nothing is made for a pipeline that lacks something in the store.
+func (c *runCommand) work(told context.Context, p *engine.Pipeline, s *spec.Spec, dataDir string, screen *screen, log *slog.Logger) (sum *engine.Summary, err error) {
+	there, err := pebblestore.Exists(storeDir(dataDir))
+	if err == nil && !there {
+		_, err = p.InForce(told, nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	store, err := openStore(told, dataDir, log)
 	if err != nil {
 		return nil, err
 	}
