@@ -8,8 +8,12 @@ import (
 )
 
 // InStore is a source or sink whose data lies in the pipeline's own store. It is
-// attached before anything else is asked of it, except by its factory.
+// checked and attached before anything else is asked of it, except by its factory.
 type InStore interface {
+	// Check says what is missing in a store with these queues, or does not fit,
+	// before anything is changed. It returns them with those that Attach would
+	// make.
+	Check(queues []store.Queue) ([]store.Queue, error)
 	// Attach hands the store over and makes what is to be written, or says what
 	// is missing.
 	Attach(ctx context.Context, s store.Queues) error

@@ -21,6 +21,9 @@ func (p *Pipeline) open(ctx context.Context, s store.Store) ([]store.Partition, 
 	if err != nil {
 		return nil, err
 	}
+	if err := p.plan.check(ctx, s); err != nil {
+		return nil, err
+	}
 	if err := p.plan.attach(ctx, s); err != nil {
 		return nil, err
 	}
@@ -196,27 +199,49 @@ func reopened(before, after *spec.Pipeline, reports []store.Report) (problems []
 
 func sorted(s []string) []string { return slices.Sorted(slices.Values(s)) }
 
-// attach hands the store to the sinks and sources whose data lies in it: sinks
-// first, since they make what sources of the same pipeline may read.
+// Check tells what sources and sinks would miss in a store, such as a queue to
+// read; nil is one that has nothing. Run does so too before it changes anything.
+func (p *Pipeline) Check(ctx context.Context, s store.Queues) error { return p.plan.check(ctx, s) }
+
+func (p *plan) check(ctx context.Context, s store.Queues) (err error) {
+	var queues []store.Queue
+	if s != nil {
+		if queues, err = s.Queues(ctx); err != nil {
+			return fmt.Errorf("list queues: %w", err)
+		}
+	}
+	return p.eachInStore(func(_ *node, c connector.InStore) (err error) {
+		queues, err = c.Check(queues)
+		return err
+	})
+}
+
+// attach hands the store to the sinks and sources whose data lies in it.
 func (p *plan) attach(ctx context.Context, s store.Queues) error {
+	return p.eachInStore(func(n *node, c connector.InStore) error {
+		err := c.Attach(ctx, s)
+		if _, sink := c.(connector.StoreSink); sink || err != nil {
+			return err
+		}
+		return n.enumerate(ctx)
+	})
+}
+
+// eachInStore shows do the sinks and sources whose data lies in the store: sinks
+// first, since they make what sources of the same pipeline may read.
+func (p *plan) eachInStore(do func(*node, connector.InStore) error) error {
 	for _, n := range p.nodes {
 		for _, sink := range n.storeSinks {
-			if err := sink.sink.Attach(ctx, s); err != nil {
+			if err := do(n, sink.sink); err != nil {
 				return fmt.Errorf("sink of computation %s: %w", n.id, err)
 			}
 		}
 	}
 	for _, n := range p.nodes {
-		source, ok := n.source.(connector.InStore)
-		if !ok {
-			continue
-		}
-		err := source.Attach(ctx, s)
-		if err == nil {
-			err = n.enumerate(ctx)
-		}
-		if err != nil {
-			return fmt.Errorf("source %s of computation %s: %w", n.sourceStream, n.id, err)
+		if source, ok := n.source.(connector.InStore); ok {
+			if err := do(n, source); err != nil {
+				return fmt.Errorf("source %s of computation %s: %w", n.sourceStream, n.id, err)
+			}
 		}
 	}
 	return nil

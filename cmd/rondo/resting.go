@@ -23,7 +23,7 @@ type resting struct {
 
 // restingIn opens the store of a pipeline that has run in a data folder.
 func restingIn(ctx context.Context, dataDir, name string) (*reached, error) {
-	s, err := openExisting(dataDir)
+	s, err := openExisting(ctx, dataDir)
 	if s == nil {
 		if err == nil {
 			err = noRun(dataDir)

@@ -83,7 +83,7 @@ func (c *runCommand) Run(io *streams) error {
 func (c *runCommand) work(told context.Context, p *engine.Pipeline, s *spec.Spec, dataDir string, screen *screen, log *slog.Logger) (sum *engine.Summary, err error) {
 	there, err := pebblestore.Exists(storeDir(dataDir))
 	if err == nil && !there {
-		_, err = p.InForce(told, nil)
+		err = p.Check(told, nil)
 	}
 	if err != nil {
 		return nil, err

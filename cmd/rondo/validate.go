@@ -2,18 +2,20 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
 
 	"github.com/rondo-flow/rondo/spec"
+	"github.com/rondo-flow/rondo/store"
 )
 
 type validateCommand struct{ specArg }
 
 // Help is shown below the usage.
 func (validateCommand) Help() string {
-	return `Everything is checked that rondo run would check before it begins, the files to read included.
+	return `Everything is checked that rondo run would check before it begins, the files to read included. Queues are looked up when it runs.
 
 Example:
   rondo validate examples/flights/pipeline.yson`
@@ -25,7 +27,14 @@ func (c *validateCommand) Run(io *streams) error {
 	if err != nil {
 		return err
 	}
-	if _, err := prepare(context.Background(), s, "", slog.New(slog.DiscardHandler)); err != nil {
+	ctx := context.Background()
+	p, err := prepare(ctx, s, "", slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	if err := p.Check(ctx, nil); errors.Is(err, store.ErrNoQueue) {
+		s.Notes = append(s.Notes, fmt.Sprintf("for the first run: %v", err))
+	} else if err != nil {
 		return err
 	}
 	_, err = fmt.Fprint(io.out, verdict(s))

@@ -34,11 +34,31 @@ func find(ctx context.Context, s store.Queues, name string) (store.Queue, bool, 
 	if err != nil {
 		return store.Queue{}, false, fmt.Errorf("look for queue %s: %w", name, err)
 	}
+	q, there := among(all, name)
+	return q, there, nil
+}
+
+func among(all []store.Queue, name string) (store.Queue, bool) {
 	i := slices.IndexFunc(all, func(q store.Queue) bool { return q.Name == name })
 	if i < 0 {
-		return store.Queue{}, false, nil
+		return store.Queue{}, false
 	}
-	return all[i], true, nil
+	return all[i], true
+}
+
+// fits refuses a queue that does not have the number of partitions that it must
+// have; 0 is any.
+func fits(q store.Queue, partitions int) error {
+	if partitions == 0 || len(q.Partitions) == partitions {
+		return nil
+	}
+	return fmt.Errorf("queue %s has %d partitions and is to have %d: their number cannot be changed; leave it out, or write to another queue",
+		q.Name, len(q.Partitions), partitions)
+}
+
+// missing is the error of a queue that is read and not there.
+func missing(name string) error {
+	return fmt.Errorf("%w: %s is not in the pipeline's store; make it with rondo queue push, or run what writes it first", store.ErrNoQueue, name)
 }
 
 // ensure makes the queue if it is not there, and describes it. partitions is how
@@ -48,11 +68,8 @@ func ensure(ctx context.Context, s store.Queues, name string, partitions int) (s
 	switch {
 	case err != nil:
 		return q, err
-	case there && partitions != 0 && len(q.Partitions) != partitions:
-		return q, fmt.Errorf("queue %s has %d partitions and is to have %d: their number cannot be changed; leave it out, or write to another queue",
-			name, len(q.Partitions), partitions)
 	case there:
-		return q, nil
+		return q, fits(q, partitions)
 	}
 	if err := s.CreateQueue(ctx, name, max(1, partitions)); err != nil {
 		return q, fmt.Errorf("make queue %s: %w", name, err)

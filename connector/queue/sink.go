@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/rondo-flow/rondo/connector"
 	"github.com/rondo-flow/rondo/connector/rowtext"
@@ -33,6 +34,16 @@ type sink struct {
 	wanted     int                // partitions, 0 for any number
 	outlets    map[string]*outlet // by stream
 	partitions int
+}
+
+// Check demands that the queue, if it is there, has the partitions it must have.
+func (s *sink) Check(queues []store.Queue) ([]store.Queue, error) {
+	q, there := among(queues, s.name)
+	if !there {
+		q = store.Queue{Name: s.name, Partitions: make([]store.QueuePartition, max(1, s.wanted))}
+		queues = append(slices.Clip(queues), q)
+	}
+	return queues, fits(q, s.wanted)
 }
 
 // Attach makes the queue if it is not there.

@@ -42,6 +42,14 @@ var (
 	_ connector.Positioned = (*source)(nil)
 )
 
+// Check looks for the queue.
+func (s *source) Check(queues []store.Queue) ([]store.Queue, error) {
+	if _, there := among(queues, s.name); !there {
+		return queues, missing(s.name)
+	}
+	return queues, nil
+}
+
 // Attach looks for the queue.
 func (s *source) Attach(ctx context.Context, queues store.Queues) error {
 	s.queues = queues
@@ -56,7 +64,7 @@ func (s *source) find(ctx context.Context) (store.Queue, error) {
 	case there:
 		s.id.Store(q.ID)
 	default:
-		err = fmt.Errorf("%w: %s is not in the pipeline's store; make it with rondo queue push, or run what writes it first", store.ErrNoQueue, s.name)
+		err = missing(s.name)
 	}
 	return q, err
 }
