@@ -40,16 +40,15 @@ type Partition struct {
 	Visits   uint64 `json:"visits"`
 }
 
-// Problem is an error state. It goes when its cause does.
+// Problem is something that is wrong. It goes when its cause does.
 type Problem struct {
-	// Path is where it shows, such as /key_visitor/sweep/background_fill.
-	Path        string `json:"path"`
-	Computation string `json:"computation_id"`
-	// Partition is 0 for what concerns all partitions.
-	Partition uint64 `json:"partition_id,omitempty"`
-	Message   string `json:"error"`
-	// Warning says that it deserves a look and is no error.
-	Warning bool `json:"warning,omitempty"`
+	// Path is where it shows, in the tree of computations, partitions and visit
+	// streams, such as
+	// /computations/routes/partitions/3/key_visitor/sweep/background_fill.
+	Path    string `json:"path"`
+	Message string `json:"error"`
+	// Warning says that nothing fails because of it.
+	Warning bool `json:"warning"`
 }
 
 // Visits are all visit streams.

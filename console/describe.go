@@ -1,9 +1,6 @@
 package console
 
 import (
-	"cmp"
-	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,12 +10,12 @@ import (
 	"github.com/rondo-flow/rondo/yson"
 )
 
-// StatusOf describes a pipeline by what its partitions tell.
-func StatusOf(s engine.Status) *Status {
+// StatusOf describes a pipeline by what its partitions tell, and what is wrong.
+func StatusOf(s engine.Status, problems []engine.Problem) *Status {
 	out := &Status{
 		Completed: s.Completed, Messages: s.Messages, Epochs: s.Epochs, Visits: s.Visits, Passes: s.Passes,
 		Counts: s.Counts, Rate: s.Rate, Elapsed: s.Elapsed.Seconds(),
-		Partitions: []Partition{}, Problems: []Problem{},
+		Partitions: []Partition{}, Problems: problemsOf(problems),
 	}
 	for i := range s.Partitions {
 		p := &s.Partitions[i]
@@ -27,11 +24,7 @@ func StatusOf(s engine.Status) *Status {
 			Restarts: p.Restarts, Waiting: p.Waiting,
 			Epochs: p.Totals.Epochs, Messages: p.Totals.Messages, Visits: p.Totals.Visits,
 		})
-		out.Problems = append(out.Problems, problemsOf(p)...)
 	}
-	slices.SortStableFunc(out.Problems, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Computation, b.Computation), cmp.Compare(a.Partition, b.Partition))
-	})
 	return out
 }
 
@@ -46,29 +39,12 @@ func kindName(k store.Kind) string {
 	}
 }
 
-// problemsOf is one partition's part of the status tree.
-func problemsOf(p *engine.PartitionStatus) (all []Problem) {
-	add := func(warning bool, path, format string, args ...any) {
-		all = append(all, Problem{Path: path, Computation: p.Computation, Partition: uint64(p.ID), Message: fmt.Sprintf(format, args...), Warning: warning})
+func problemsOf(all []engine.Problem) []Problem {
+	out := []Problem{}
+	for _, p := range all {
+		out = append(out, Problem(p))
 	}
-	if p.Error != "" {
-		add(false, "/job/failed", "%s, started again %d times: %s", p.Phase, p.Restarts, p.Error)
-	}
-	if p.BusyFor > 0 {
-		add(true, "/job/busy", "key %s has been in its handler for %s", p.Busy, p.BusyFor.Round(time.Second))
-	}
-	for _, f := range p.Failed {
-		add(false, f.Path, "%s", f.Message)
-	}
-	for _, v := range p.Visitors {
-		for _, problem := range v.Problems {
-			add(false, problem.Path, "%s", problem.Message)
-		}
-		for _, w := range v.Warnings() {
-			add(true, w.Path, "%s", w.Message)
-		}
-	}
-	return all
+	return out
 }
 
 // VisitsOf describes the visit streams of a pipeline at a moment, or of a stopped
@@ -87,15 +63,7 @@ func visitStream(v *engine.VisitStream, running bool, now time.Time) VisitStream
 		Pass: v.Pass, Final: v.Final, RunNow: v.Running, Progress: v.Progress,
 		Lag: v.Lag.Seconds(), MaxAge: v.MaxAge.Seconds(),
 		Seen: v.Seen, Delivered: v.Delivered, Failed: v.Failed, Gone: v.Gone,
-		Problems: []Problem{},
-	}
-	for _, part := range v.Parts {
-		for _, p := range part.Problems {
-			out.Problems = append(out.Problems, Problem{Path: p.Path, Computation: v.Computation, Partition: uint64(part.Partition), Message: p.Message})
-		}
-	}
-	for _, p := range v.Warnings() {
-		out.Problems = append(out.Problems, Problem{Path: p.Path, Computation: v.Computation, Message: p.Message, Warning: true})
+		Problems: problemsOf(v.ByPath()),
 	}
 	if running {
 		out.CatchUp = v.CatchUp

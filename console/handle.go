@@ -12,7 +12,7 @@ func (s *Server) status(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := StatusOf(s.opts.Pipeline.Status())
+	out := StatusOf(s.opts.Pipeline.Status(), s.opts.Pipeline.Problems())
 	out.Pipeline, out.Version, out.Running = in.Name, in.Version, true
 	return out, nil
 }

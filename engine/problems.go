@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rondo-flow/rondo/store"
 	"github.com/rondo-flow/rondo/visit"
 )
 
@@ -33,7 +34,7 @@ func (p *Pipeline) Problems() (out []Problem) {
 		at := "/computations/" + n.id
 		for _, b := range env.boardsOf(n) {
 			s := b.read(now)
-			out = append(out, s.problems(fmt.Sprintf("%s/partitions/%d", at, s.ID))...)
+			out = append(out, s.problems(partitionPath(at, s.ID))...)
 		}
 		for i := range n.visitors {
 			v, _ := env.visitStream(n, i)
@@ -44,6 +45,24 @@ func (p *Pipeline) Problems() (out []Problem) {
 	}
 	slices.SortStableFunc(out, func(a, b Problem) int { return strings.Compare(a.Path, b.Path) })
 	return out
+}
+
+// ByPath returns what is wrong with a visit stream, as [Pipeline.Problems] does.
+func (v *VisitStream) ByPath() (out []Problem) {
+	at := "/computations/" + v.Computation
+	for _, part := range v.Parts {
+		for _, p := range part.Problems {
+			out = append(out, Problem{partitionPath(at, part.Partition) + p.Path, p.Message, isWarning(p)})
+		}
+	}
+	for _, w := range v.Warnings() {
+		out = append(out, Problem{at + w.Path, w.Message, true})
+	}
+	return out
+}
+
+func partitionPath(at string, id store.PartitionID) string {
+	return fmt.Sprintf("%s/partitions/%d", at, id)
 }
 
 // problems of one partition, which is at a path.

@@ -100,7 +100,7 @@ func (r *resting) Status(ctx context.Context) (*console.Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := console.StatusOf(*s)
+	out := console.StatusOf(*s, nil)
 	out.Pipeline, out.Version = r.pipeline.Name, r.pipeline.Version
 	return out, nil
 }

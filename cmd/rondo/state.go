@@ -27,7 +27,7 @@ func (stateCommand) Help() string {
 
 const stateHelp = `
 
-The pipeline is found by its spec file or by --data. Columns of a key that have an expression, such as the hash, are computed and not given. A key may also be given as the JSON object that is printed, in one argument.
+The pipeline is found by its spec file, its data folder, or --data; it may be running. Columns of a key that have an expression, such as the hash, are computed and not given. A key may also be given as the JSON object that is printed, in one argument.
 
 A value is shown as JSON if it is CBOR, which the default codec and the built-in functions write; as text if it is text; otherwise as {"$base64": "..."}.`
 

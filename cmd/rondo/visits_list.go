@@ -131,14 +131,11 @@ func shortDuration(seconds *float64) string {
 func problemLines(all []console.Problem) string {
 	var b strings.Builder
 	for _, p := range all {
-		where, mark := p.Computation, "!"
-		if p.Partition > 0 {
-			where += fmt.Sprintf(", partition %d", p.Partition)
-		}
+		mark := "!"
 		if p.Warning {
 			mark = "?"
 		}
-		fmt.Fprintf(&b, "%s %s  %s: %s\n", mark, p.Path, where, strings.ReplaceAll(p.Message, "\n", "\n  "))
+		fmt.Fprintf(&b, "%s %s: %s\n", mark, p.Path, strings.ReplaceAll(p.Message, "\n", "\n  "))
 	}
 	return b.String()
 }
