@@ -1,6 +1,11 @@
 package partition
 
-import "time"
+import (
+	"slices"
+	"time"
+
+	"github.com/rondo-flow/rondo/visit"
+)
 
 // Budget says between two inputs whether the epoch goes on (D-20, KV-30).
 // Messages come first, then timers, and leave visits the time of their share; visits
@@ -88,5 +93,32 @@ func (b *Budget) settle(messages, visits time.Duration) time.Duration {
 		return 0
 	}
 	owed := b.Credit + b.entitled(messages) - visits
-	return min(max(owed, -10*b.Max), b.Max)
+	return min(max(owed, -10*b.Max), 10*b.Max)
+}
+
+// visitsFirst tells that visits have an epoch to themselves: they are owed more
+// time than they get beside messages that take long each, since an epoch takes
+// one of those whatever its time (KV-30). That goes on only as long as it pays
+// off what is owed, so that messages never wait long.
+func (m *Machine) visitsFirst(e *Epoch) bool {
+	return len(e.Visits) > 0 && m.credit >= m.params.MaxEpoch/2 && !m.unpaid
+}
+
+// account notes what visits are owed after an epoch. Where none waits any more,
+// none is owed anything.
+func (m *Machine) account(now visit.Instant, p Processed) {
+	e := m.open.epoch
+	m.credit = e.Budget.settle(p.MessageTime, p.VisitTime)
+	if !m.visitsWait(now) {
+		m.credit = min(m.credit, 0)
+	}
+	m.unpaid = e.Inputs()+len(e.Timers) == 0 && p.VisitTime < m.params.MaxEpoch/2
+}
+
+// visitsWait tells whether a visit could be handed out now.
+func (m *Machine) visitsWait(now visit.Instant) bool {
+	return slices.ContainsFunc(m.visitors, func(v *visitor) bool {
+		at, ready := v.machine.ReadyAt(now, m.params.MaxRows)
+		return ready && at <= now.Mono && !m.heldBack(v.stream)
+	})
 }

@@ -108,6 +108,10 @@ func (m *Machine) nextEpoch(now visit.Instant, r *Ready) *Epoch {
 	}
 	more := m.nextInputs(now, e, r)
 	e.Visits = m.nextVisits(now, e.Inputs()+len(e.Timers) > 0, r)
+	if m.visitsFirst(e) {
+		more = more || len(e.Timers) > 0
+		e.Messages, e.Timers = nil, nil
+	}
 	if e.empty() && !m.due(now, r) && !m.done(now) {
 		return nil
 	}
@@ -281,7 +285,7 @@ func (m *Machine) processed(now visit.Instant, p Processed) {
 	}
 	m.serve(o.epoch.Visits, p.Visits)
 	o.totals.Counts = addCounts(o.totals.Counts, p.Counts)
-	m.credit = o.epoch.Budget.settle(p.MessageTime, p.VisitTime)
+	m.account(now, p)
 	for i, event := range p.MaxEvents {
 		m.outputs[i].report.MaxEvent = max(m.outputs[i].report.MaxEvent, event)
 	}

@@ -26,6 +26,7 @@ type Machine struct {
 	open   *openEpoch
 	ahead  []Event       // list answers that came while an epoch was open
 	credit time.Duration // visit time owed
+	unpaid bool          // an epoch of visits alone took little of it
 
 	rowNumber uint64
 	lastRows  []store.LastRow // ordered by target
