@@ -53,6 +53,7 @@ type board struct {
 
 	mu      sync.Mutex
 	status  PartitionStatus
+	shown   time.Duration // when the machine's part of it was so
 	drained bool
 	busy    *busy
 }
@@ -88,6 +89,9 @@ func (b *board) read(now time.Duration) PartitionStatus {
 	defer b.mu.Unlock()
 	s := b.status
 	s.Visitors = slices.Clone(s.Visitors)
+	for i := range s.Visitors {
+		s.Visitors[i] = s.Visitors[i].Later(max(now-b.shown, 0))
+	}
 	if b.busy != nil {
 		if key, spent, ok := b.busy.longest(now, longCall); ok {
 			s.Busy, s.BusyFor = key.String(), spent

@@ -193,6 +193,8 @@ const (
 // own job takes everything at once.
 type mailbox struct {
 	signal chan struct{} // capacity 1: something is there, or may have changed
+	// rows tells, without the lock, that there are rows which its job has not taken.
+	rows atomic.Bool
 
 	mu    *sync.Mutex // the exchange's
 	items []partition.Handover
@@ -210,6 +212,9 @@ func (b *mailbox) wake() {
 }
 
 func (b *mailbox) put(h partition.Handover) {
+	if h.Row != nil {
+		b.rows.Store(true)
+	}
 	if b.lost || len(b.items) >= mailboxItems || b.bytes >= mailboxBytes {
 		b.lose(h)
 		return
@@ -240,6 +245,7 @@ func (b *mailbox) take() (items []partition.Handover, lost *partition.HandoverLo
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	items, b.items, b.bytes = b.items, nil, 0
+	b.rows.Store(false)
 	if b.lost {
 		lost = &partition.HandoverLost{Reports: b.reports}
 		b.lost, b.reports = false, nil

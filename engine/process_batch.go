@@ -135,7 +135,7 @@ func (p *functionProcessor) batchOf(e *partition.Epoch, vs partition.Visits, mes
 	plan := &p.node.visitors[vs.Visitor]
 	for i := range vs.Visits {
 		v := &vs.Visits[i]
-		if !e.Budget.MoreVisits(i, messages, time.Duration(len(out))*p.visitTime, p.router.outBytes) || p.disabled(vs.Visitor) {
+		if !e.Budget.MoreVisits(i, messages, time.Duration(len(out))*p.visitTime, p.router.outBytes, p.arrived()) || p.disabled(vs.Visitor) {
 			break
 		}
 		present, err := p.adopted(v).present(plan.names)

@@ -38,13 +38,15 @@ type functionProcessor struct {
 	policy policy
 	orders *orders                 // that the epoch began with
 	latest *atomic.Pointer[orders] // those in force by now
+	// arrived tells that messages have come that no epoch has.
+	arrived func() bool
 }
 
 func newFunctionProcessor(j *job, f flow.Function) *functionProcessor {
 	p := &functionProcessor{
 		node: j.node, states: j.env.store, clock: j.env.clock, router: j.router, busy: &j.busy,
 		decoder: j.node.decoder(), table: newKeyTable(), spare: &keyState{},
-		latest: &j.env.orders,
+		latest: &j.env.orders, arrived: j.box.rows.Load,
 	}
 	p.call = callsOf(f)
 	p.rt = callRuntime{node: j.node, router: j.router, table: p.table}
@@ -193,7 +195,7 @@ func (p *functionProcessor) runVisits(ctx context.Context, e *partition.Epoch, b
 		}
 		for i := range vs.Visits {
 			spent := p.clock.mono() - began
-			if !e.Budget.MoreVisits(i, res.processed.MessageTime, spent, p.router.outBytes) || p.disabled(vs.Visitor) {
+			if !e.Budget.MoreVisits(i, res.processed.MessageTime, spent, p.router.outBytes, p.arrived()) || p.disabled(vs.Visitor) {
 				break
 			}
 			if err := p.runVisit(ctx, vs.Visitor, &vs.Visits[i], &res.processed.Visits[vs.Visitor]); err != nil {

@@ -24,6 +24,7 @@ func (j *job) publish(now visit.Instant, atOnce bool) {
 	j.orderAgain(now, &status)
 	failed := j.failures()
 	j.board.update(func(s *PartitionStatus) {
+		j.board.shown = now.Mono
 		s.Failed = failed
 		before := s.progress()
 		if s.Status = status; s.progress() > before {

@@ -211,6 +211,9 @@ func TestHonestFindsClaimsThatTheRecordDoesNotBear(t *testing.T) {
 		edit(&c)
 		wants(t, flowtest.Honest(l, pass, c), want)
 	}
+	old := second
+	old.Late, old.Failed = 6*time.Second, 0
+	wants(t, flowtest.Honest(l, pass, old))
 	c := second
 	c.Owns = flowtest.HashRange(8, 9, false)
 	wants(t, flowtest.Honest(l, pass, c), "0 and 0 are in the record")

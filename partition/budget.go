@@ -13,6 +13,10 @@ import (
 // what their share of the time used so far amounts to, with what is owed from
 // former epochs. If no message is left over, visits may use up the epoch. One
 // visit of each stream is always allowed.
+//
+// Visits that could use up the epoch still do not keep messages waiting: for
+// their commit, if the epoch has some, or for the next epoch, once others have
+// arrived. Then they end after their share, or patience if that is more.
 type Budget struct {
 	// MaxBytes bounds input and output bytes, separately; Max is the longest
 	// time.
@@ -29,8 +33,13 @@ type Budget struct {
 	// Credit is the time owed to visits, negative when they had too much.
 	Credit time.Duration
 
-	cut bool // a message or timer of the epoch is left over, because its time was up
+	cut     bool // a message or timer of the epoch is left over, because its time was up
+	arrived bool // input has come that no epoch has seen
 }
+
+// patience is how long messages wait for visits that are under way: long enough
+// for a batch of quick ones to be worth a commit, and no more than a commit takes.
+const patience = time.Millisecond
 
 // MoreMessages tells whether another message may be taken, after messages took
 // the given time.
@@ -58,8 +67,10 @@ func (b *Budget) more(spent, limit time.Duration, in, out int) bool {
 }
 
 // MoreVisits tells whether another visit of a stream may be taken, after messages
-// and visits took the given times and done visits of it were taken.
-func (b *Budget) MoreVisits(done int, messages, visits time.Duration, out int) bool {
+// and visits took the given times and done visits of it were taken. arrived tells
+// that input has come since the epoch was cut.
+func (b *Budget) MoreVisits(done int, messages, visits time.Duration, out int, arrived bool) bool {
+	b.arrived = b.arrived || arrived
 	if done == 0 {
 		return true
 	}
@@ -70,10 +81,14 @@ func (b *Budget) MoreVisits(done int, messages, visits time.Duration, out int) b
 func (b *Budget) shared() bool { return b.Waiting || b.cut }
 
 func (b *Budget) visitTime(messages time.Duration) time.Duration {
-	if !b.shared() {
-		return max(b.Max-messages, 0)
+	switch {
+	case b.shared():
+		return min(b.Credit+b.entitled(messages), b.Max)
+	case b.arrived || messages > 0:
+		return min(max(b.entitled(messages), patience), max(b.Max-messages, 0))
+	default:
+		return b.Max
 	}
-	return min(b.Credit+b.entitled(messages), b.Max)
 }
 
 // entitled is the visit time that makes visits' share of the whole; if that is

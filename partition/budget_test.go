@@ -36,21 +36,43 @@ func TestBudgetCutsAnEpochByTimeAndBytes(t *testing.T) {
 
 func TestBudgetAlwaysAllowsOneVisit(t *testing.T) {
 	b := Budget{MaxBytes: 100, Max: 100 * ms, Share: 0.25, Waiting: true, Credit: -time.Hour}
-	if !b.MoreVisits(0, 100*ms, 0, 1000) {
+	if !b.MoreVisits(0, 100*ms, 0, 1000, false) {
 		t.Error("the first visit is refused")
 	}
-	if b.MoreVisits(1, 100*ms, 0, 0) {
+	if b.MoreVisits(1, 100*ms, 0, 0, false) {
 		t.Error("a second visit is allowed in spite of the debt")
 	}
 }
 
 func TestBudgetWithoutWaitingMessagesIsBoundByTimeAlone(t *testing.T) {
 	b := Budget{MaxBytes: 100, Max: 100 * ms, Share: 0.25}
-	if !b.MoreVisits(5, 10*ms, 89*ms, 0) || b.MoreVisits(5, 10*ms, 90*ms, 0) {
-		t.Error("visits are to use what messages left of the epoch")
+	if !b.MoreVisits(5, 0, 99*ms, 0, false) || b.MoreVisits(5, 0, 100*ms, 0, false) {
+		t.Error("visits are to use the whole epoch")
 	}
-	if owed := b.settle(10*ms, 90*ms); owed != 0 {
+	if owed := b.settle(0, 99*ms); owed != 0 {
 		t.Errorf("time that nobody else wanted is charged: %s", owed)
+	}
+}
+
+// TestBudgetDoesNotKeepMessagesWaitingForManyVisits: neither those that the
+// epoch has to commit, nor those that arrive meanwhile.
+func TestBudgetDoesNotKeepMessagesWaitingForManyVisits(t *testing.T) {
+	for name, c := range map[string]struct {
+		messages, most time.Duration
+		arrived        bool
+	}{
+		"the epoch has messages":      {30 * ms, 10 * ms, false},
+		"they took little time":       {ms, ms, false},
+		"messages arrive":             {0, ms, true},
+		"messages arrive beside some": {30 * ms, 10 * ms, true},
+	} {
+		b := Budget{MaxBytes: 100, Max: 100 * ms, Share: 0.25}
+		if !b.MoreVisits(5, c.messages, c.most-1, 0, c.arrived) || b.MoreVisits(5, c.messages, c.most, 0, c.arrived) {
+			t.Errorf("%s: visits are to have %s", name, c.most)
+		}
+		if owed := b.settle(c.messages, c.most+20*ms); owed != 0 {
+			t.Errorf("%s: time that nobody else wanted is charged: %s", name, owed)
+		}
 	}
 }
 
@@ -61,7 +83,7 @@ func TestBudgetCountsMessagesOfTheEpochThatAreLeftOver(t *testing.T) {
 	if b.MoreMessages(75*ms, 0, 0) {
 		t.Error("messages take the time of visits")
 	}
-	if !b.MoreVisits(5, 75*ms, 24*ms, 0) || b.MoreVisits(5, 75*ms, 25*ms, 0) {
+	if !b.MoreVisits(5, 75*ms, 24*ms, 0, false) || b.MoreVisits(5, 75*ms, 25*ms, 0, false) {
 		t.Error("visits are to get their share")
 	}
 	if owed := b.settle(75*ms, 15*ms); owed != 10*ms {
@@ -83,7 +105,7 @@ func TestVisitsGetTheirShareWhileMessagesWait(t *testing.T) {
 			for b.MoreMessages(m, 0, 0) {
 				m += message
 			}
-			for n := 0; b.MoreVisits(n, m, v, 0); n++ {
+			for n := 0; b.MoreVisits(n, m, v, 0, false); n++ {
 				v += visit
 			}
 			credit = b.settle(m, v)

@@ -359,7 +359,7 @@ func (d *drive) process(e *Epoch) *epoch {
 	taken := 0
 	for _, vs := range e.Visits {
 		for i := range vs.Visits {
-			if d.limit > 0 && taken == d.limit || !e.Budget.MoreVisits(i, p.MessageTime, p.VisitTime, 0) {
+			if d.limit > 0 && taken == d.limit || !e.Budget.MoreVisits(i, p.MessageTime, p.VisitTime, 0, false) {
 				break
 			}
 			taken++

@@ -74,6 +74,7 @@ func (v *Visitor) AcceptVisits(now Instant, o Outcome) {
 		v.epoch.take(v.buffer.head())
 		count, bucket, done := v.buffer.take(n)
 		v.cover.buckets[bucket].mark(done, taken)
+		v.epoch.units += done.length()
 		v.epoch.counters.Seen += uint64(count)
 		n -= count
 	}

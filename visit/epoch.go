@@ -14,6 +14,7 @@ type epoch struct {
 	open     bool
 	began    time.Duration
 	counters Counters // of the visits taken
+	units    uint64   // length of the ranges they finish
 	system   int64    // smallest system and event time of them, if there are any
 	event    int64
 	due      bool // something must be written that no Delta holds yet
@@ -113,6 +114,7 @@ func (v *Visitor) EpochCommitted(now Instant) {
 	v.saved.apply()
 	if n := v.epoch.counters.Seen; n > 0 {
 		v.cover.turn(taken, committed)
+		v.achieved(now, v.epoch.units)
 		v.pass.counters = v.pass.counters.plus(v.epoch.counters)
 		v.processed.observe(now.Mono, int(n))
 	}

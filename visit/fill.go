@@ -101,9 +101,32 @@ func (v *Visitor) offer(mono time.Duration) (offer, bool) {
 	if units == 0 {
 		return offer{}, false
 	}
-	units = max(units>>v.fill.narrow, 1)
+	granted := units
+	units = max(min(units, v.even(bucket))>>v.fill.narrow, 1)
 	slice := piece.prefix(v.widened(units))
-	return offer{bucket: bucket, slice: slice, units: units, again: slice == piece || v.fill.narrow > 0}, true
+	return offer{bucket: bucket, slice: slice, units: units, again: slice == piece || units < granted}, true
+}
+
+// mostAhead is how much of itself a bucket may be ahead of another when its turn
+// comes.
+const mostAhead = 0.05
+
+// even returns the most units that the bucket may read: the smallest slice if it
+// is ahead of another. Turns are equal, but not the time in which their slices
+// were earned; where they fall into step with epochs, a bucket would be read early
+// in one pass and late in the next, and its keys would wait for longer than they
+// may (KV-48).
+func (v *Visitor) even(bucket int) uint64 {
+	if v.pacer.unlimited || len(v.cover.buckets) == 1 {
+		return maxHash
+	}
+	most := v.cover.buckets[bucket].scanned() - mostAhead
+	for i := range v.cover.buckets {
+		if v.fill.stalls[i].rows == 0 && v.cover.buckets[i].scanned() < most {
+			return max(v.pacer.units(v.pacer.minimum()), 1)
+		}
+	}
+	return maxHash
 }
 
 // widened returns the units of a slice while catching up (KV-26).

@@ -105,6 +105,12 @@ func (b *bucket) length(s state) uint64 {
 	return sum
 }
 
+// scanned returns the fraction that is not pending.
+func (b *bucket) scanned() float64 {
+	whole := b.rng.length()
+	return fraction(whole-b.length(pending), whole)
+}
+
 // durable returns the intervals to store once the open epoch is durable: what
 // is committed and what that epoch takes, joined.
 func (b *bucket) durable() []Range {

@@ -99,8 +99,6 @@ func (v *Visitor) progress(now Instant, f *flight, c cut, answers []Answer) {
 		v.density.observe(now.Mono, len(entries), sizeOf(entries), c.covered.length())
 	}
 	v.notice(answers)
-	units := f.list.Range.Span() - c.tail.Span()
-	v.reach.observe(now.Mono, v.pacer.period, v.pacer.worth(units))
 	v.enqueue(now, f, &chunk{
 		bucket:  f.list.Bucket,
 		rng:     c.covered,
@@ -134,6 +132,7 @@ func (v *Visitor) notice(answers []Answer) {
 func (v *Visitor) enqueue(now Instant, f *flight, c *chunk) {
 	if len(c.entries) == 0 {
 		v.cover.buckets[c.bucket].mark(c.rng, committed)
+		v.achieved(now, c.rng.length())
 		v.changed(now)
 	} else {
 		v.cover.buckets[c.bucket].mark(c.rng, buffered)
@@ -153,11 +152,23 @@ func (v *Visitor) enqueue(now Instant, f *flight, c *chunk) {
 	v.buffer.push(c)
 }
 
+// achieved counts a stretch that has become committed towards the pace. What is
+// read and waits for its visits does not count: a pass that is read in time may
+// be visited late (KV-48).
+func (v *Visitor) achieved(now Instant, units uint64) {
+	if v.cover.total == 0 && v.cover.all(committed) {
+		units = 1 // a single hash, see Span
+	}
+	v.reach.observe(now.Mono, v.pacer.period, v.pacer.worth(units))
+}
+
 // judge updates what is known about the pace.
 func (v *Visitor) judge(now Instant) {
 	if v.pacer.unlimited || v.paused() || v.Empty() {
 		v.reach.unreachable = false
 		return
 	}
-	v.reach.judge(v.reach.pace(now.Mono, v.pacer.period), v.lag(now), v.pacer.period)
+	// What is read ahead of its visits does not count here either.
+	late := v.sched.lag(now, v.cover.done(), v.pacer.period)
+	v.reach.judge(v.reach.pace(now.Mono, v.pacer.period), late, v.pacer.period)
 }

@@ -152,6 +152,19 @@ func (v *Visitor) Status(now Instant) Status {
 	}
 }
 
+// Later returns the status after d in which nothing happened: keys age, and a
+// scan that is behind falls back further.
+func (s Status) Later(d time.Duration) Status {
+	if s.Empty {
+		return s
+	}
+	s.MaxAge += d
+	if s.Lag > 0 && s.Enabled {
+		s.Lag += d
+	}
+	return s
+}
+
 func (v *Visitor) bucketStatus() []BucketStatus {
 	list := make([]BucketStatus, len(v.cover.buckets))
 	for i := range list {

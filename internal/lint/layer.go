@@ -41,6 +41,7 @@ var layers = []layer{
 	{"examples/...", []string{"engine", "spec", "store", "store/pebblestore", "connector", "connector/...", "function", "flow", "schema", "yson"}},
 	{invariantsPkg, nil},
 	{"internal/crash", []string{"engine", "spec", "store", "store/pebblestore", "connector", "connector/...", "function", "flow", "schema", "yson", "internal/figures"}},
+	{"internal/fieldreport", nil},
 	{"internal/figures", nil},
 	{"internal/lint", nil},
 	{"internal/specdoc", []string{"spec", "schema", "yson"}},
