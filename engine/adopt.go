@@ -160,7 +160,19 @@ func incompatible(before, after *spec.Pipeline) (problems []error) {
 			}
 		}
 	}
+	for _, id := range after.ComputationIDs() {
+		for _, timer := range timersGone(before.Computations[id], after.Computations[id]) {
+			add("spec.computations.%s.timer_streams.%s is gone, and timers of it may be set", id, timer)
+		}
+	}
 	return problems
+}
+
+func timersGone(before, after *spec.Computation) []string {
+	if before == nil {
+		return nil
+	}
+	return slices.DeleteFunc(before.TimerStreamIDs(), func(id string) bool { return after.TimerStreams[id] != nil })
 }
 
 // sameSink tells whether a sink goes on where it was: what it has written must fit

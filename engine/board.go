@@ -45,7 +45,9 @@ type PartitionStatus struct {
 
 // progress counts what good epochs handled. Epochs that only store something do
 // not tell that the input which failed a job is past.
-func (s *PartitionStatus) progress() uint64 { return s.Totals.Messages + s.Totals.Visits }
+func (s *PartitionStatus) progress() uint64 {
+	return s.Totals.Messages + s.Totals.Timers + s.Totals.Visits
+}
 
 // board is where one partition's supervisor and job write what others read.
 type board struct {

@@ -65,7 +65,7 @@ func (b *builder) computation(ctx context.Context, c *spec.Computation) {
 	}
 	b.inputsOf(n, c.Inputs)
 	b.outputsOf(n, c, path)
-	n.visitors = visitorsOf(c)
+	n.visitors, n.timers = visitorsOf(c), timersOf(c)
 	switch c.Class {
 	case spec.ClassTransform:
 		n.kind = store.RangePartition
@@ -131,7 +131,7 @@ func (b *builder) function(n *node, c *spec.Computation, path string) {
 		Computation: c.ID,
 		Parameters:  flow.NewParameters(c.FunctionParameters, path+".processing_function_parameters"),
 		Inputs:      b.schemas(c.Inputs), Outputs: b.schemas(c.Outputs), Key: n.key,
-		Visits: c.VisitStreamIDs(), Parents: c.Dependencies,
+		Timers: c.TimerStreamIDs(), Visits: c.VisitStreamIDs(), Parents: c.Dependencies,
 	}
 	f, err := n.factory(n.setup)
 	if err == nil {
@@ -158,6 +158,10 @@ func (n *node) accepts(f flow.Function) error {
 		return fmt.Errorf("function %T has both OnMessage and OnMessages: leave one out", f)
 	case c.onVisit != nil && c.onVisits != nil:
 		return fmt.Errorf("function %T has both OnVisit and OnVisits: leave one out", f)
+	case c.onTimer != nil && c.onTimers != nil:
+		return fmt.Errorf("function %T has both OnTimer and OnTimers: leave one out", f)
+	case len(n.timers) > 0 && c.onTimer == nil && c.onTimers == nil:
+		return fmt.Errorf("function %T has no OnTimer or OnTimers, but the computation has timer streams: add one, or remove timer_streams", f)
 	case len(n.inputs) > 0 && !messages:
 		return fmt.Errorf("function %T has no OnMessage or OnMessages, but the computation has inputs", f)
 	case len(n.inputs) == 0 && !visits:

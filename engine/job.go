@@ -28,8 +28,8 @@ type job struct {
 	box     *mailbox
 	router  *router
 	busy    busy
-	// answers brings the results of lists; each visit stream has at most one
-	// under way, so it never blocks a sender.
+	// answers brings the results of lists and surveys; each visit and timer stream
+	// has at most one under way, so it never blocks a sender.
 	answers  chan partition.Event
 	buffers  buffers
 	lists    sync.WaitGroup
@@ -81,7 +81,7 @@ func (j *job) load(ctx context.Context, id store.PartitionID) (err error) {
 	j.busy.where = fmt.Sprintf("computation %s, partition %d", j.node.id, id)
 	j.router = newRouter(j.node.out, j.stored.Partition.Generation)
 	j.blocked = make([]bool, len(j.node.outputs))
-	j.answers = make(chan partition.Event, len(j.node.visitors))
+	j.answers = make(chan partition.Event, len(j.node.visitors)+len(j.node.timers))
 	if err := j.openProcessor(ctx); err != nil {
 		return err
 	}
@@ -299,10 +299,16 @@ func (j *job) act(ctx context.Context, r partition.Ready) (bool, error) {
 		}
 		j.machine.Step(j.env.clock.now(), partition.InboxRead{Rows: a.Rows, End: a.End})
 	}
+	if err := j.readTimers(ctx, r.ReadTimers); err != nil {
+		return false, err
+	}
+	for _, s := range r.SurveyTimers {
+		j.surveyTimers(ctx, s)
+	}
 	if r.Epoch != nil {
 		return true, j.runEpoch(ctx, r.Epoch)
 	}
-	return r.ReadInbox != nil, nil
+	return r.ReadInbox != nil || len(r.ReadTimers) > 0, nil
 }
 
 // runEpoch processes, commits, and only then lets anybody see it.

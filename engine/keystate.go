@@ -14,7 +14,9 @@ type keyState struct {
 	key    string
 	stored []store.StateRow
 	cells  []namedCell
-	call   uint64 // the call that has the key among its inputs
+	// cleared: its timers go with the epoch, those that are due in it too.
+	cleared bool
+	call    uint64 // the call that has the key among its inputs
 }
 
 type namedCell struct {
@@ -23,7 +25,7 @@ type namedCell struct {
 }
 
 func (k *keyState) reset(key string, stored []store.StateRow) {
-	k.key, k.stored = key, stored
+	k.key, k.stored, k.cleared = key, stored, false
 	clear(k.cells)
 	k.cells = k.cells[:0]
 }

@@ -43,6 +43,7 @@ type node struct {
 	outputs   []partition.Output
 	schemas   []*schema.Schema // of outputs
 	assigners []assigner       // of outputs, nil for none
+	timers    []timerPlan
 	visitors  []visitorPlan
 	dynamic   *spec.DynamicComputation
 
@@ -108,6 +109,9 @@ func (n *node) machineConfig(j *store.Job, d *spec.DynamicComputation) partition
 	cfg := partition.Config{Job: j, Source: n.sourceStream, Outputs: n.outputs, Params: n.params(d)}
 	for i, in := range n.inputs {
 		cfg.Inputs = append(cfg.Inputs, partition.Input{Stream: in.stream, Producers: n.producers[i]})
+	}
+	for i := range n.timers {
+		cfg.Timers = append(cfg.Timers, n.timers[i].config)
 	}
 	for i := range n.visitors {
 		cfg.Visitors = append(cfg.Visitors, n.visitorConfig(d, &n.visitors[i], j.Partition))

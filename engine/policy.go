@@ -21,12 +21,13 @@ const (
 // policy is what becomes of inputs whose handlers fail (D-24, KV-27).
 type policy struct {
 	message string
+	timer   string
 	skip    map[string]bool // the visit streams that leave failed visits out
 	letters int             // the output that takes dead letters, -1 for none
 }
 
 func newPolicy(n *node, d *spec.DynamicComputation) policy {
-	p := policy{message: d.OnMessageError, skip: map[string]bool{}}
+	p := policy{message: d.OnMessageError, timer: d.OnTimerError, skip: map[string]bool{}}
 	for _, v := range n.visitors {
 		p.skip[v.stream] = d.VisitStream(v.stream).OnVisitError == skipErrors
 	}
@@ -34,25 +35,45 @@ func newPolicy(n *node, d *spec.DynamicComputation) policy {
 	return p
 }
 
+// letter is an input that failed, as far as its dead letter tells of it.
+type letter struct {
+	meta        *flow.Meta
+	cause       error
+	path, count string // where it shows, and the counter
+	column      func(name string) (schema.Value, bool)
+}
+
 // failedMessage does with a message that failed, and left nothing behind, as the
 // policy says.
 func (p *functionProcessor) failedMessage(m *flow.Message, cause error) error {
-	err := p.named(cause, m)
-	if p.policy.message == failErrors {
+	return p.failedInput(p.policy.message, p.named(cause, m), letter{
+		meta: &m.Meta, cause: cause, path: "/messages/" + m.StreamID + "/failed", count: "failed_messages",
+		column: func(name string) (v schema.Value, ok bool) {
+			at, ok := m.Payload.Schema().Index(name)
+			if ok {
+				v = m.Payload.Row()[at]
+			}
+			return v, ok
+		},
+	})
+}
+
+func (p *functionProcessor) failedInput(what string, err error, l letter) error {
+	if what == failErrors {
 		return err
 	}
-	if p.policy.message == sendErrors {
-		if e := p.sendLetter(m, cause); e != nil {
+	if what == sendErrors {
+		if e := p.sendLetter(&l); e != nil {
 			return errors.Join(err, fmt.Errorf("its dead letter cannot be written: %w", e))
 		}
 	}
-	p.failed.add("/messages/"+m.StreamID+"/failed", err)
-	p.rt.Count("failed_messages", 1)
+	p.failed.add(l.path, err)
+	p.rt.Count(l.count, 1)
 	return nil
 }
 
-// sendLetter emits what failed, with the reason, at the event time of the message.
-func (p *functionProcessor) sendLetter(m *flow.Message, cause error) error {
+// sendLetter emits what failed, with the reason, at the event time of the input.
+func (p *functionProcessor) sendLetter(l *letter) error {
 	if p.policy.letters < 0 {
 		return errors.New("dead_letter_stream names no output")
 	}
@@ -61,21 +82,21 @@ func (p *functionProcessor) sendLetter(m *flow.Message, cause error) error {
 	for i, c := range s.schema.Columns() {
 		switch c.Name {
 		case spec.LetterReason:
-			row[i] = schema.String(reasonOf(cause))
+			row[i] = schema.String(reasonOf(l.cause))
 		case spec.LetterStream:
-			row[i] = schema.String(m.StreamID)
+			row[i] = schema.String(l.meta.StreamID)
 		case spec.LetterMessage:
-			row[i] = schema.String(m.ID.String())
+			row[i] = schema.String(l.meta.ID.String())
 		default:
-			if at, ok := m.Payload.Schema().Index(c.Name); ok {
-				row[i] = m.Payload.Row()[at]
+			if v, ok := l.column(c.Name); ok {
+				row[i] = v
 			}
 		}
 	}
 	if err := s.schema.Check(row); err != nil {
 		return err
 	}
-	return p.router.emit(p.policy.letters, row, int64(m.EventTimestamp))
+	return p.router.emit(p.policy.letters, row, int64(l.meta.EventTimestamp))
 }
 
 // longestReason bounds the reason of a letter, in bytes.

@@ -15,6 +15,8 @@ import (
 type calls struct {
 	onMessage  flow.RowFunction
 	onMessages flow.BatchFunction
+	onTimer    flow.RowTimerFunction
+	onTimers   flow.BatchTimerFunction
 	onVisit    flow.RowVisitFunction
 	onVisits   flow.BatchVisitFunction
 }
@@ -22,6 +24,8 @@ type calls struct {
 func callsOf(f flow.Function) (c calls) {
 	c.onMessage, _ = f.(flow.RowFunction)
 	c.onMessages, _ = f.(flow.BatchFunction)
+	c.onTimer, _ = f.(flow.RowTimerFunction)
+	c.onTimers, _ = f.(flow.BatchTimerFunction)
 	c.onVisit, _ = f.(flow.RowVisitFunction)
 	c.onVisits, _ = f.(flow.BatchVisitFunction)
 	return c
@@ -36,6 +40,8 @@ func (c calls) misspelled(f flow.Function) error {
 	}{
 		{"OnMessage", "(context.Context, flow.Runtime, flow.Message, flow.OutputCollector) error", c.onMessage != nil},
 		{"OnMessages", "(context.Context, flow.Runtime, []flow.Message, flow.OutputCollector) error", c.onMessages != nil},
+		{"OnTimer", "(context.Context, flow.Runtime, flow.Timer, flow.OutputCollector) error", c.onTimer != nil},
+		{"OnTimers", "(context.Context, flow.Runtime, []flow.Timer, flow.OutputCollector) error", c.onTimers != nil},
 		{"OnVisit", "(context.Context, flow.Runtime, flow.Visit, flow.OutputCollector) error", c.onVisit != nil},
 		{"OnVisits", "(context.Context, flow.Runtime, []flow.Visit, flow.OutputCollector) error", c.onVisits != nil},
 	} {

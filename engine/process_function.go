@@ -13,10 +13,11 @@ import (
 	"github.com/rondo-flow/rondo/visit"
 )
 
-// functionProcessor runs a process function over messages and visits.
+// functionProcessor runs a process function over messages, timers and visits.
 type functionProcessor struct {
 	node    *node
 	states  store.States
+	timers  store.Timers
 	clock   clock
 	router  *router
 	decoder decoder
@@ -44,7 +45,7 @@ type functionProcessor struct {
 
 func newFunctionProcessor(j *job, f flow.Function) *functionProcessor {
 	p := &functionProcessor{
-		node: j.node, states: j.env.store, clock: j.env.clock, router: j.router, busy: &j.busy,
+		node: j.node, states: j.env.store, timers: j.env.store, clock: j.env.clock, router: j.router, busy: &j.busy,
 		decoder: j.node.decoder(), table: newKeyTable(), spare: &keyState{},
 		latest: &j.env.orders, arrived: j.box.rows.Load,
 	}
@@ -84,12 +85,18 @@ func (p *functionProcessor) process(ctx context.Context, e *partition.Epoch, res
 	if err := p.runMessages(ctx, e, began, res); err != nil {
 		return err
 	}
+	if err := p.runTimers(ctx, e, began, res); err != nil {
+		return err
+	}
 	visits := p.clock.mono()
 	res.processed.MessageTime = visits - began
 	if err := p.runVisits(ctx, e, visits, res); err != nil {
 		return err
 	}
 	res.processed.VisitTime = p.clock.mono() - visits
+	if err := p.finishTimers(ctx, res); err != nil {
+		return err
+	}
 	return p.finish(res)
 }
 
@@ -106,6 +113,9 @@ func (p *functionProcessor) load(ctx context.Context, e *partition.Epoch) error 
 	}
 	for i := range p.messages {
 		p.table.want(p.messages[i].Key.Encoded())
+	}
+	for i := range e.Timers {
+		p.table.want(e.Timers[i].Key)
 	}
 	for _, vs := range e.Visits {
 		partial := p.node.visitors[vs.Visitor].names != nil

@@ -19,6 +19,7 @@ type callRuntime struct {
 	router *router
 	table  *keyTable
 	counts []store.Count
+	timers []timerOp
 
 	epoch   *partition.Epoch
 	call    uint64 // number of the call; keys of its inputs are stamped with it
@@ -30,6 +31,7 @@ type callRuntime struct {
 // parent is an input of a call, as far as what it emits depends on it.
 type parent struct {
 	id     flow.MessageID
+	key    string
 	stream string
 	event  flow.Time
 }
@@ -41,7 +43,7 @@ var (
 
 func (r *callRuntime) beginEpoch(e *partition.Epoch) {
 	r.epoch = e
-	r.counts = r.counts[:0]
+	r.counts, r.timers = r.counts[:0], r.timers[:0]
 }
 
 // begin starts a call; input adds what it is about.
@@ -53,7 +55,7 @@ func (r *callRuntime) begin() {
 func (r *callRuntime) input(state *keyState, m *flow.Meta) {
 	state.call = r.call
 	r.last = state
-	r.parents = append(r.parents, parent{m.ID, m.StreamID, m.EventTimestamp})
+	r.parents = append(r.parents, parent{m.ID, state.key, m.StreamID, m.EventTimestamp})
 }
 
 // end joins what the function returned with what it may have ignored. After it,
@@ -105,6 +107,10 @@ func (r *callRuntime) ClearKey(of flow.Keyed) error {
 		return err
 	}
 	k.clear()
+	if len(r.node.timers) > 0 {
+		k.cleared = true
+		r.timers = append(r.timers, timerOp{kind: timersCleared, id: store.TimerID{Key: k.key}})
+	}
 	return nil
 }
 
@@ -186,7 +192,7 @@ func (r *callRuntime) add(m flow.OutputMessage, parents []parent) error {
 	}
 	event, ok := earliest(parents, r.node.outputs[i].Parents)
 	if !ok {
-		return r.fail(r.undeclared(m.StreamID, parents, r.node.outputs[i].Parents))
+		return r.fail(r.undeclared("output stream", "emitted", m.StreamID, parents, r.node.outputs[i].Parents))
 	}
 	if err := r.router.streams[i].schema.Check(m.Payload.Row()); err != nil {
 		return r.fail(fmt.Errorf("stream %s: %w", m.StreamID, err))
@@ -212,11 +218,15 @@ func earliest(parents []parent, declared []string) (least flow.Time, ok bool) {
 	return least, ok
 }
 
-func (r *callRuntime) undeclared(output string, parents []parent, declared []string) error {
+// undeclared says which line is missing: kind and done are about the stream to.
+func (r *callRuntime) undeclared(kind, done, to string, parents []parent, declared []string) error {
 	if len(parents) == 0 {
-		return fmt.Errorf("a message for %s has no parents", output)
+		return fmt.Errorf("what is %s for %s has no parents", done, to)
 	}
-	from := parents[0].stream
-	return fmt.Errorf("output stream %s does not depend on %s, which this was emitted from: add \"%s\" = [%s] to streams_dependency of %s",
-		output, from, output, strings.Join(append(slices.Clone(declared), from), "; "), r.node.id)
+	from, also := parents[0].stream, ""
+	if from == to {
+		also = " and set its allow_timer_self_dependency = %true"
+	}
+	return fmt.Errorf("%s %s does not depend on %s, which this was %s from: add \"%s\" = [%s] to streams_dependency of %s%s",
+		kind, to, from, done, to, strings.Join(append(slices.Clone(declared), from), "; "), r.node.id, also)
 }

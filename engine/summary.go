@@ -17,6 +17,8 @@ type Summary struct {
 	// partitions; Visits, the visits handled; Passes, the passes that partitions
 	// completed.
 	Messages, Epochs, Visits, Passes uint64
+	// Timers are the timers that fired.
+	Timers uint64
 	// Counts are the functions' own counters.
 	Counts map[string]int64
 	// Elapsed is the time of this run; Rate its messages per second.
@@ -50,6 +52,7 @@ func summarize(ctx context.Context, s store.Catalog) (*Summary, error) {
 
 func (s *Summary) add(kind store.Kind, t store.Totals) {
 	s.Epochs += t.Epochs
+	s.Timers += t.Timers
 	s.Visits += t.Visits
 	s.Passes += t.Passes
 	if kind == store.SourcePartition {

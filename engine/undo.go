@@ -8,31 +8,34 @@ import (
 	"github.com/rondo-flow/rondo/store"
 )
 
-// undoLog remembers what a call may change - states, output, counts - so that a
+// undoLog remembers what a call may change - states, timers, output, counts - so that a
 // call which failed leaves nothing behind (KV-27, D-24). Its slices are used
 // again for every call.
 type undoLog struct {
 	states []stateMark
 	cells  []flow.Cell // of all states, one after the other
 	counts []store.Count
+	timers int
 	router routerMark
 }
 
 type stateMark struct {
 	state *keyState
 	cells int
+	was   bool // cleared
 }
 
 // mark remembers the present state of the keys of a call.
 func (u *undoLog) mark(states []*keyState, rt *callRuntime) {
 	u.states, u.cells = u.states[:0], u.cells[:0]
 	for _, k := range states {
-		u.states = append(u.states, stateMark{k, len(k.cells)})
+		u.states = append(u.states, stateMark{k, len(k.cells), k.cleared})
 		for i := range k.cells {
 			u.cells = append(u.cells, *k.cells[i].cell)
 		}
 	}
 	u.counts = append(u.counts[:0], rt.counts...)
+	u.timers = len(rt.timers)
 	rt.router.mark(&u.router)
 }
 
@@ -45,9 +48,10 @@ func (u *undoLog) undo(rt *callRuntime) {
 		}
 		cells = cells[m.cells:]
 		clear(m.state.cells[m.cells:])
-		m.state.cells = m.state.cells[:m.cells]
+		m.state.cells, m.state.cleared = m.state.cells[:m.cells], m.was
 	}
 	rt.counts = append(rt.counts[:0], u.counts...)
+	rt.timers = rt.timers[:u.timers]
 	rt.router.undo(&u.router)
 }
 

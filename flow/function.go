@@ -7,6 +7,11 @@ type RowFunction interface {
 	OnMessage(ctx context.Context, rt Runtime, msg Message, out OutputCollector) error
 }
 
+// RowTimerFunction is implemented by functions that set timers.
+type RowTimerFunction interface {
+	OnTimer(ctx context.Context, rt Runtime, timer Timer, out OutputCollector) error
+}
+
 // RowVisitFunction is implemented by functions that handle visits. Visits of a
 // function without it are delivered and change nothing.
 type RowVisitFunction interface {
@@ -19,14 +24,20 @@ type BatchFunction interface {
 	OnMessages(ctx context.Context, rt Runtime, msgs []Message, out OutputCollector) error
 }
 
+// BatchTimerFunction handles the timers of an epoch, in order of their triggers, in
+// one call, which comes after the effects of the epoch's messages (KV-29).
+type BatchTimerFunction interface {
+	OnTimers(ctx context.Context, rt Runtime, timers []Timer, out OutputCollector) error
+}
+
 // BatchVisitFunction handles the visits of an epoch in one call, which comes
-// after the effects of the epoch's messages (KV-29).
+// after the effects of the epoch's messages and timers (KV-29).
 type BatchVisitFunction interface {
 	OnVisits(ctx context.Context, rt Runtime, visits []Visit, out OutputCollector) error
 }
 
-// Function has OnMessage or OnMessages, OnVisit or OnVisits, or one of each
-// pair. One instance serves one job and is never called concurrently (D-23).
+// Function has OnMessage or OnMessages, OnTimer or OnTimers, OnVisit or OnVisits, or
+// one of each pair. One instance serves one job and is never called concurrently (D-23).
 // Slices and rows that it gets are its own until the call returns.
 type Function any
 
@@ -44,10 +55,11 @@ type Setup struct {
 	// the group_by_schema (nil when the computation has none).
 	Inputs, Outputs Streams
 	Key             *KeySchema
-	// Visits are the visit streams; Parents, for each output, the streams that it
-	// depends on and that may therefore emit into it (KV-41).
-	Visits  []string
-	Parents map[string][]string
+	// Timers are the timer streams, Visits the visit streams; Parents, for each output
+	// and timer stream, the streams that it depends on and that may therefore emit
+	// into it or set it (KV-41).
+	Timers, Visits []string
+	Parents        map[string][]string
 }
 
 // Runtime is what a function may ask of the engine during a call. It must not
@@ -58,7 +70,7 @@ type Runtime interface {
 	// "/". (It takes the key rather than the input, which would be copied to the
 	// heap at every call.)
 	Cell(name string, key Key) (*Cell, error)
-	// ClearKey removes all internal states of the key (KV-31).
+	// ClearKey removes all internal states and timers of the key (KV-31).
 	ClearKey(of Keyed) error
 	// MinWatermark is the smallest event watermark of all input streams; false
 	// while one of them has none.
@@ -75,14 +87,31 @@ type Runtime interface {
 	MessageBuilder(stream string) *MessageBuilder
 }
 
-// OutputCollector takes what a call emits. An error of AddMessage also fails the
-// epoch when the function ignores it.
+// TimerRequest is a timer to be set.
+type TimerRequest struct {
+	// TriggerTimestamp is when it is due: once the watermark of its stream has
+	// reached it, at the next epoch if it has already.
+	TriggerTimestamp Time
+	// EventTimestamp is the earliest of those of the call's inputs if it is 0. Until
+	// the timer has fired, outputs that depend on its stream keep their watermark at
+	// or below it.
+	EventTimestamp Time
+	// StreamID may be left out if the computation has one timer stream.
+	StreamID string
+}
+
+// OutputCollector takes what a call emits. An error of AddMessage or AddTimer also
+// fails the epoch when the function ignores it.
 type OutputCollector interface {
 	// AddMessage emits the message into its stream. It takes what it needs of the row,
 	// which may be used for the next message.
 	AddMessage(m OutputMessage) error
-	// WithParents returns a collector for messages that derive from these inputs
-	// of the call alone: their streams decide whether the output may be written
+	// AddTimer sets a timer of the key of the call's inputs, which must have one key.
+	// Of timers with the same stream, key and trigger there is one, with the smaller
+	// event timestamp.
+	AddTimer(t TimerRequest) error
+	// WithParents returns a collector for what derives from these inputs of the call
+	// alone: their streams decide whether the output may be written or the timer set
 	// (KV-41), and the earliest of their event timestamps is its default.
 	WithParents(ids ...MessageID) OutputCollector
 }

@@ -20,7 +20,7 @@ func (t Time) Sub(u Time) time.Duration { return time.Duration(t - u) }
 // String prints t in RFC 3339 with nanoseconds.
 func (t Time) String() string { return t.Std().Format(time.RFC3339Nano) }
 
-// MessageID identifies a message or visit. Ids of one producer sort in the
+// MessageID identifies a message, timer or visit. Ids of one producer sort in the
 // order produced, and no id is ever used twice (D-22).
 type MessageID struct {
 	Generation, Epoch uint64
@@ -48,6 +48,15 @@ type Message struct {
 	Payload Payload
 }
 
+// Timer is a timer that has come due (see OutputCollector.AddTimer). It fires once.
+type Timer struct {
+	Meta
+	Key Key
+	// TriggerTimestamp is what it was set to. The watermark of its stream has
+	// reached it, and may be far beyond.
+	TriggerTimestamp Time
+}
+
 // Visit is one visit of a key by a visit stream: the key is visited once in
 // each pass. Final tells that the pass is the last one: everything written
 // before it began is seen by it, and no message comes after it (KV-34).
@@ -58,10 +67,11 @@ type Visit struct {
 	Final bool
 }
 
-// Keyed is an input with a key: a Message or a Visit.
+// Keyed is an input with a key: a Message, a Timer or a Visit.
 type Keyed interface{ keyed() }
 
 func (Message) keyed() {}
+func (Timer) keyed()   {}
 func (Visit) keyed()   {}
 
 // KeyOf returns the key of an input. (A switch over the types, for a method
@@ -69,6 +79,8 @@ func (Visit) keyed()   {}
 func KeyOf(k Keyed) Key {
 	switch in := k.(type) {
 	case Message:
+		return in.Key
+	case Timer:
 		return in.Key
 	case Visit:
 		return in.Key

@@ -69,3 +69,12 @@ func Message(stream string, key flow.Key, event flow.Time, s *schema.Schema, row
 		Payload: flow.NewPayload(s, row),
 	}
 }
+
+// Timer makes a timer of a stream that has come due at its trigger.
+func Timer(stream string, key flow.Key, trigger, event flow.Time) flow.Timer {
+	return flow.Timer{
+		Meta:             flow.Meta{StreamID: stream, SystemTimestamp: trigger, EventTimestamp: event},
+		Key:              key,
+		TriggerTimestamp: trigger,
+	}
+}

@@ -19,6 +19,7 @@ type Runtime struct {
 	total      map[string]int64
 	counts     map[string]int64
 	emitted    []flow.OutputMessage
+	timers     []flow.TimerRequest
 }
 
 type stateID struct{ key, name string }
@@ -113,6 +114,15 @@ func (r *Runtime) AddMessage(m flow.OutputMessage) error {
 	return nil
 }
 
+// AddTimer keeps the request. It fires nothing: call the function with flowtest.Timer.
+func (r *Runtime) AddTimer(t flow.TimerRequest) error {
+	r.timers = append(r.timers, t)
+	return nil
+}
+
+// Timers returns the timers set in this epoch, in order.
+func (r *Runtime) Timers() []flow.TimerRequest { return r.timers }
+
 // WithParents returns the runtime itself: it does not check lineage.
 func (r *Runtime) WithParents(...flow.MessageID) flow.OutputCollector { return r }
 
@@ -130,7 +140,7 @@ func (r *Runtime) MinWatermark() (least flow.Time, ok bool) {
 func (r *Runtime) Emitted() []flow.OutputMessage { return r.emitted }
 
 // EndEpoch stores all states as bytes, which the next Get decodes, and forgets
-// the emitted messages. An error is that of a codec; then the epoch has failed.
+// the emitted messages and set timers. An error is that of a codec; then the epoch has failed.
 func (r *Runtime) EndEpoch() error {
 	changes := map[stateID][]byte{}
 	var errs []error
@@ -161,13 +171,13 @@ func (r *Runtime) EndEpoch() error {
 	return nil
 }
 
-// FailEpoch takes back states, counts and messages since the last EndEpoch.
+// FailEpoch takes back states, counts, messages and timers since the last EndEpoch.
 func (r *Runtime) FailEpoch() { r.begin() }
 
 func (r *Runtime) begin() {
 	clear(r.cells)
 	clear(r.counts)
-	r.emitted = nil
+	r.emitted, r.timers = nil, nil
 }
 
 // Stored returns the bytes of a state as the last epoch stored them, nil when

@@ -122,6 +122,21 @@ func TestOnlyWhatFitsAnOutputIsEmitted(t *testing.T) {
 	}
 }
 
+func TestTimersOfAnEpochAreKept(t *testing.T) {
+	rt, msg := bench(t)
+	want := flow.TimerRequest{TriggerTimestamp: 7, StreamID: "t"}
+	if err := rt.WithParents(msg.ID).AddTimer(want); err != nil || len(rt.Timers()) != 1 || rt.Timers()[0] != want {
+		t.Errorf("timers %v, error %v", rt.Timers(), err)
+	}
+	rt.FailEpoch()
+	if got := rt.Timers(); len(got) != 0 {
+		t.Errorf("a failed epoch leaves %v", got)
+	}
+	if timer := flowtest.Timer("t", msg.Key, 7, 5); flow.KeyOf(timer).Encoded() != msg.Key.Encoded() || timer.EventTimestamp != 5 {
+		t.Errorf("timer %+v", timer)
+	}
+}
+
 func TestWatermarksAreWhatWasSet(t *testing.T) {
 	rt, _ := bench(t)
 	if at, ok := rt.Watermark("in"); ok {

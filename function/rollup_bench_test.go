@@ -53,6 +53,8 @@ type sink struct{}
 
 func (sink) AddMessage(flow.OutputMessage) error { return nil }
 
+func (s sink) AddTimer(flow.TimerRequest) error { return nil }
+
 func (s sink) WithParents(...flow.MessageID) flow.OutputCollector { return s }
 
 // BenchmarkOnVisit is a visit that emits a snapshot.

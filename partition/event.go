@@ -40,11 +40,12 @@ type TimersRead struct {
 }
 
 // TimersSurveyed answers one of Ready.SurveyTimers with the least event timestamp,
-// if there is any timer.
+// if there is any timer. One that failed is asked for again later.
 type TimersSurveyed struct {
 	Stream int
 	Least  int64
 	Any    bool
+	Failed bool
 }
 
 // SourceRead answers Ready.ReadSource with the size of the batch that the

@@ -67,6 +67,10 @@ func (l *leastEvent) surveyBegan(now visit.Instant) {
 // surveyed takes the answer in. What fired since only makes it too low.
 func (l *leastEvent) surveyed(now visit.Instant, e TimersSurveyed) {
 	l.surveying, l.took = false, now.Mono-l.at
+	if e.Failed {
+		l.moved = true
+		return
+	}
 	l.beyond = l.since
 	if e.Any {
 		l.beyond = min(l.beyond, e.Least)

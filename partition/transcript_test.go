@@ -66,7 +66,7 @@ func (s *script) run() {
 	case "timers":
 		s.step(TimersRead{0, s.timersAt("at"), !s.d.HasArg("part")})
 	case "surveyed":
-		s.step(TimersSurveyed{0, int64(s.number("least", 0)), s.d.HasArg("least")})
+		s.step(TimersSurveyed{Least: int64(s.number("least", 0)), Any: s.d.HasArg("least")})
 	case "source":
 		s.step(SourceRead{Rows: s.number("rows", 0), End: s.d.HasArg("end")})
 	case "listed":

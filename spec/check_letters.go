@@ -32,10 +32,30 @@ func (c *checker) checkDeadLetters(at place, comp *Computation, letters *Stream)
 		}
 		c.checkLetterColumn(at, comp, letters.ID, col)
 	}
+	c.checkTimerLetters(at, comp, letters)
 	for _, in := range comp.Inputs {
 		if parents := comp.Dependencies[letters.ID]; !slices.Contains(parents, in) {
 			c.add(at, "%s does not depend on %s, whose messages it may take: add \"%s\" = %s to streams_dependency of %s",
 				letters.ID, in, letters.ID, list(append(slices.Clone(parents), in)), comp.ID)
+		}
+	}
+}
+
+// checkTimerLetters checks what letters of timers need besides: they have the columns
+// of the key alone.
+func (c *checker) checkTimerLetters(at place, comp *Computation, letters *Stream) {
+	if c.spec.Dynamic.Computation(comp.ID).OnTimerError != "dead_letter" {
+		return
+	}
+	for _, timer := range comp.TimerStreamIDs() {
+		if parents := comp.Dependencies[letters.ID]; !slices.Contains(parents, timer) {
+			c.add(at, "%s does not depend on %s, whose timers it may take: add \"%s\" = %s to streams_dependency of %s",
+				letters.ID, timer, letters.ID, list(append(slices.Clone(parents), timer)), comp.ID)
+		}
+	}
+	for _, col := range letters.Schema.Columns() {
+		if _, inKey := comp.GroupBy.Index(col.Name); col.Required && !inKey && col.Name != LetterReason && col.Name != LetterStream && col.Name != LetterMessage {
+			c.add(at, "column %s of %s is required, but a timer has the columns of the key alone: make it optional", col.Name, letters.ID)
 		}
 	}
 }

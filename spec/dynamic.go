@@ -54,12 +54,10 @@ type DynamicComputation struct {
 
 	// DeadLetterStream is the output that takes what failed under dead_letter. It
 	// depends on every input. Its string column reason, which it must have, says what
-	// went wrong, and stream_id and message_id, if it has them, name the message; every
-	// other column has the name and type of a column of an input and takes its value.
+	// went wrong, and stream_id and message_id, if it has them, name the message or timer;
+	// every other column has the name and type of a column of an input and takes its
+	// value, from the key if a timer failed.
 	DeadLetterStream string `yson:"dead_letter_stream"`
-
-	TimerCountLimit yson.Size `yson:"timer_store_count_limit" range:">0"`     // timers of one partition, beyond which it fails
-	TimerByteLimit  yson.Size `yson:"timer_store_byte_size_limit" range:">0"` // the same in bytes
 
 	ExternalManagers map[string]*DynamicConnector `yson:"external_state_managers"` // by state name
 	ExternalJoiners  map[string]*DynamicConnector `yson:"external_state_joiners"`  // by state name
@@ -67,7 +65,7 @@ type DynamicComputation struct {
 
 	SkipIfExpression string `yson:"skip_if_expression"` // messages for which it is true are taken and not processed
 
-	_ struct{} `yson:"lease_check_period|retryable_request|tracer|state_manager|input_store|timer_store|output_store|output_store_count_limit|output_store_byte_size_limit|blocked_time_window|input_rows_throttler_id|input_bytes_throttler_id|input_rows_throttler_class_id|input_bytes_throttler_class_id,ignored"`
+	_ struct{} `yson:"lease_check_period|retryable_request|tracer|state_manager|input_store|timer_store|timer_store_count_limit|timer_store_byte_size_limit|output_store|output_store_count_limit|output_store_byte_size_limit|blocked_time_window|input_rows_throttler_id|input_bytes_throttler_id|input_rows_throttler_class_id|input_bytes_throttler_class_id,ignored"`
 }
 
 // DynamicConnector holds the dynamic parameters of a source, sink, manager or
@@ -101,8 +99,6 @@ func (c *DynamicComputation) SetDefaults() {
 	c.MinPartitionCount = defaultMinPartitions
 	c.MaxPartitionCount = defaultMaxPartitions
 	c.OnMessageError, c.OnTimerError = "fail", "fail"
-	c.TimerCountLimit = 250_000
-	c.TimerByteLimit = 100e6
 }
 
 const (

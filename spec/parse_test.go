@@ -144,7 +144,7 @@ func TestDynamicDefaults(t *testing.T) {
 		BatchDuration: time.Second, EmptyBatchBackoff: 250 * time.Millisecond, MaxRowsPerBatch: 1000, MaxBytesPerBatch: 10_000_000,
 		MaxEpochDuration: 100 * time.Millisecond, InboxRowLimit: 100_000, InboxByteLimit: 64 << 20,
 		PartitionCounts: PartitionCounts{MinPartitionCount: 3, MaxPartitionCount: 20_000},
-		OnMessageError:  "fail", OnTimerError: "fail", TimerCountLimit: 250_000, TimerByteLimit: 100_000_000,
+		OnMessageError:  "fail", OnTimerError: "fail",
 	}
 	if !reflect.DeepEqual(*c, want) {
 		t.Errorf("computation defaults are\n%+v\nwant\n%+v", *c, want)

@@ -2,9 +2,21 @@ package spec
 
 import "time"
 
+// The values of time_type.
+const (
+	TimeEvent   = "event_time"
+	TimeSystem  = "system_time"
+	TimeReal    = "real_time"
+	TimeCurrent = "current_time"
+)
+
 // TimerStream is a timer stream of a computation. Timers fire when their
 // trigger is at most the watermark: the minimum over Delays (each watermark
-// minus its delay), else over Streams, else over the stream's parents.
+// minus its delay), else over Streams, else over the stream's parents. Event time
+// goes by event watermarks; system time by the clock, and is over once those streams
+// are completed; real time by the clock alone, so that a computation is completed
+// only when the last of its timers has fired. Timers lie in the store, and their
+// number is not limited.
 type TimerStream struct {
 	ID       string
 	TimeType string `yson:"time_type" enum:"event_time system_time real_time current_time"` // the clock; current_time is real_time
@@ -15,4 +27,4 @@ type TimerStream struct {
 }
 
 // SetDefaults implements [yson.Defaulter].
-func (s *TimerStream) SetDefaults() { s.TimeType, s.Deduplicate = "event_time", true }
+func (s *TimerStream) SetDefaults() { s.TimeType, s.Deduplicate = TimeEvent, true }

@@ -2,6 +2,7 @@ package spec
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/rondo-flow/rondo/yson"
@@ -29,7 +30,7 @@ var unavailable = []Unavailability{
 	{Path: "spec.computations.*.watermark_strategy.watermark_generator", byEmpty: true},
 	{Path: "spec.computations.*.watermark_strategy.watermark_alignment", byEmpty: true},
 	{Path: "spec.computations.*.watermark_strategy.watermark_percentile"},
-	{Path: "spec.computations.*.timer_streams"},
+	{Path: "spec.computations.*.timer_streams.*.deduplicate_equal_timestamps", Words: []string{"false"}, Instead: "true, which is the default"},
 	{Path: "spec.computations.*.external_state_managers"},
 	{Path: "spec.computations.*.external_state_joiners"},
 	{Path: "spec.computations.*.state_joiners"},
@@ -37,7 +38,6 @@ var unavailable = []Unavailability{
 	{Path: "dynamic_spec.computations.*.draining"},
 	{Path: "dynamic_spec.computations.*.skip_if_expression"},
 	{Path: "dynamic_spec.computations.*.processing_function_parameters"},
-	{Path: "dynamic_spec.computations.*.on_timer_error", Words: []string{"skip", "dead_letter"}, Instead: "fail"},
 	{Path: "dynamic_spec.computations.*.source_streams.*.parameters"},
 	{Path: "dynamic_spec.computations.*.sinks.*.parameters"},
 }
@@ -75,11 +75,15 @@ func (c *checker) checkAvailable() {
 }
 
 func (c *checker) refuseUnavailable(at place, u Unavailability) {
+	word := at.node.Text
+	if at.node.Kind == yson.KindBoolean {
+		word = strconv.FormatBool(at.node.Bool)
+	}
 	switch {
 	case len(u.Words) == 0 && (says(at.node) || u.byEmpty && at.node.IsSet()):
 		c.add(at, "this is not available in this version: remove it")
-	case slices.Contains(u.Words, at.node.Text):
-		c.add(at, "%s is not available in this version: use %s", at.node.Text, u.Instead)
+	case slices.Contains(u.Words, word):
+		c.add(at, "%s is not available in this version: use %s", word, u.Instead)
 	}
 }
 

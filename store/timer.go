@@ -14,6 +14,9 @@ type Timers interface {
 	// trigger, then key, as far as the limits allow. What it holds in memory is
 	// bounded by the limits, whatever the number of timers (D-14).
 	ListTimers(ctx context.Context, r TimerRequest) (*TimerAnswer, error)
+	// LeastTimerEvent returns the smallest event timestamp of the timers of a request,
+	// whose limits do not count; false if there is none. It reads all of them.
+	LeastTimerEvent(ctx context.Context, r TimerRequest) (event int64, any bool, err error)
 	// KeyTimers returns, for each key in the order given, its timers of all
 	// streams, ordered by trigger, then stream.
 	KeyTimers(ctx context.Context, computation string, keys []string) ([][]TimerID, error)

@@ -2,6 +2,7 @@ package pebblestore
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 
 	"github.com/rondo-flow/rondo/store"
@@ -35,6 +36,10 @@ type timerRow struct {
 	slot        int
 	trigger     int64
 	key, stream []byte
+}
+
+func (r timerRow) compare(p store.TimerPlace) int {
+	return cmp.Or(cmp.Compare(r.trigger, p.Trigger), cmp.Compare(string(r.key), p.Key))
 }
 
 // timerRowOf takes apart what follows the prefix. Streams have no zero byte, the

@@ -2,7 +2,6 @@ package pebblestore
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -90,46 +89,68 @@ func (s *Store) KeyTimers(ctx context.Context, computation string, keys []string
 	return out, nil
 }
 
-// ListTimers merges the slots of the range with one iterator, which does not
-// outlive the call.
+// ListTimers merges the slots of the range.
 func (s *Store) ListTimers(ctx context.Context, r store.TimerRequest) (*store.TimerAnswer, error) {
-	if err := s.enter(ctx); err != nil {
+	m := timerMerge{timerScan: timerScan{request: r}}
+	m.visit = m.add
+	if err := s.scanTimers(ctx, &m.timerScan); err != nil {
 		return nil, err
-	}
-	defer s.leave()
-	prefix, ok := s.computation(kindTimer, r.Computation)
-	if !ok {
-		return &store.TimerAnswer{End: true}, nil
-	}
-	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: upperBound(prefix)})
-	if err != nil {
-		return nil, s.classify(err)
-	}
-	m := timerMerge{request: r, prefix: prefix, it: it}
-	if err := errors.Join(m.merge(), it.Close()); err != nil {
-		return nil, s.classify(err)
 	}
 	m.cut()
 	return &store.TimerAnswer{Timers: m.found, End: !m.more}, nil
 }
 
-// timerMerge collects the first timers of a range. It reads slot after slot, each
-// only as long as its rows may still belong to the answer, and so holds no more
-// than twice the answer.
-type timerMerge struct {
+// LeastTimerEvent reads the whole range.
+func (s *Store) LeastTimerEvent(ctx context.Context, r store.TimerRequest) (least int64, any bool, err error) {
+	rows := 0
+	scan := timerScan{request: r}
+	scan.visit = func(_ timerRow, value []byte) error {
+		event, err := timerEvent(value)
+		if !any || event < least {
+			least, any = event, true
+		}
+		if rows++; rows%ctxEvery == 0 {
+			err = errors.Join(err, ctx.Err())
+		}
+		return err
+	}
+	return least, any, s.scanTimers(ctx, &scan)
+}
+
+// ctxEvery is after how many rows a long read asks whether it is still wanted.
+const ctxEvery = 10_000
+
+// scanTimers reads with one iterator, which does not outlive the call.
+func (s *Store) scanTimers(ctx context.Context, scan *timerScan) error {
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	defer s.leave()
+	var ok bool
+	if scan.prefix, ok = s.computation(kindTimer, scan.request.Computation); !ok {
+		return nil
+	}
+	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: scan.prefix, UpperBound: upperBound(scan.prefix)})
+	if err != nil {
+		return s.classify(err)
+	}
+	scan.it = it
+	return s.classify(errors.Join(scan.read(), it.Close()))
+}
+
+// timerScan reads the timers of a request slot by slot, each in order.
+type timerScan struct {
 	request store.TimerRequest
+	visit   func(row timerRow, value []byte) error
 	prefix  []byte
 	it      *pebble.Iterator
 	seek    []byte
-
-	found []store.Timer
-	bytes int
-	// more: something was left out, and nothing at or beyond beyond is wanted.
-	more   bool
+	// ends: nothing at or beyond beyond is wanted.
+	ends   bool
 	beyond store.TimerPlace
 }
 
-func (m *timerMerge) merge() error {
+func (m *timerScan) read() error {
 	slot, end := store.TimerSlotsOf(m.request.Lower, m.request.Upper)
 	for slot < end {
 		next, err := m.readSlot(slot)
@@ -143,42 +164,49 @@ func (m *timerMerge) merge() error {
 
 // readSlot reads one slot and returns the next one to read, which spares seeks
 // where slots are empty.
-func (m *timerMerge) readSlot(slot int) (next int, err error) {
+func (m *timerScan) readSlot(slot int) (next int, err error) {
 	m.seek = appendTimerPlace(m.seek[:0], m.prefix, slot, m.request.After)
 	for ok := m.it.SeekGE(m.seek); ok; ok = m.it.Next() {
 		row, err := timerRowOf(m.it.Key()[len(m.prefix):])
-		if err != nil {
+		switch {
+		case err != nil:
 			return 0, err
-		}
-		if row.slot != slot {
+		case row.slot != slot:
 			return row.slot, nil
-		}
-		if m.more && m.compare(row, m.beyond) >= 0 {
+		case m.ends && row.compare(m.beyond) >= 0:
 			return slot + 1, nil
+		case !m.wants(row):
+			continue
 		}
-		if err := m.add(row); err != nil {
+		value, err := m.it.ValueAndErr()
+		if err == nil {
+			err = m.visit(row, value)
+		}
+		if err != nil {
 			return 0, err
 		}
 	}
 	return store.TimerSlots, m.it.Error()
 }
 
-func (m *timerMerge) compare(row timerRow, p store.TimerPlace) int {
-	return cmp.Or(cmp.Compare(row.trigger, p.Trigger), cmp.Compare(string(row.key), p.Key))
+func (m *timerScan) wants(row timerRow) bool {
+	r := &m.request
+	return string(row.stream) == r.Stream && string(row.key) >= r.Lower &&
+		(r.Upper == "" || string(row.key) < r.Upper) && row.compare(r.After) > 0
 }
 
-func (m *timerMerge) add(row timerRow) error {
-	r := &m.request
-	if string(row.stream) != r.Stream || string(row.key) < r.Lower || r.Upper != "" && string(row.key) >= r.Upper ||
-		m.compare(row, r.After) <= 0 {
-		return nil
-	}
-	value, err := m.it.ValueAndErr()
-	if err != nil {
-		return err
-	}
+// timerMerge collects the first timers of a scan. Each slot is read only as long as
+// its rows may still belong to the answer, of which no more than twice is held.
+type timerMerge struct {
+	timerScan
+	found []store.Timer
+	bytes int
+	more  bool // something was left out
+}
+
+func (m *timerMerge) add(row timerRow, value []byte) error {
 	event, err := timerEvent(value)
-	t := store.Timer{TimerID: store.TimerID{Key: string(row.key), Trigger: row.trigger, Stream: r.Stream}, Event: event}
+	t := store.Timer{TimerID: store.TimerID{Key: string(row.key), Trigger: row.trigger, Stream: m.request.Stream}, Event: event}
 	m.found = append(m.found, t)
 	m.bytes += t.Size()
 	if m.full(len(m.found)/2, m.bytes/2) {
@@ -198,7 +226,7 @@ func (m *timerMerge) cut() {
 	for i := range m.found {
 		size := m.found[i].Size()
 		if i > 0 && m.full(i+1, m.bytes+size) {
-			m.more, m.beyond = true, m.found[i].Place()
+			m.more, m.ends, m.beyond = true, true, m.found[i].Place()
 			m.found = m.found[:i]
 			return
 		}

@@ -18,6 +18,7 @@ const (
 	OpGetStates        Op = "get"
 	OpListStates       Op = "list"
 	OpListTimers       Op = "timers"
+	OpLeastTimerEvent  Op = "timer-events"
 	OpKeyTimers        Op = "key-timers"
 	OpReadInbox        Op = "inbox"
 	OpInboxSizes       Op = "sizes"

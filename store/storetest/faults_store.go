@@ -37,6 +37,17 @@ func (f *Faults) ListTimers(ctx context.Context, r store.TimerRequest) (*store.T
 	return through(ctx, f, call, func() (*store.TimerAnswer, error) { return f.store.ListTimers(ctx, r) })
 }
 
+// LeastTimerEvent passes the call on.
+func (f *Faults) LeastTimerEvent(ctx context.Context, r store.TimerRequest) (int64, bool, error) {
+	var any bool
+	call := Call{Op: OpLeastTimerEvent, Timers: &r}
+	least, err := through(ctx, f, call, func() (least int64, err error) {
+		least, any, err = f.store.LeastTimerEvent(ctx, r)
+		return least, err
+	})
+	return least, any, err
+}
+
 // KeyTimers passes the call on.
 func (f *Faults) KeyTimers(ctx context.Context, computation string, keys []string) ([][]store.TimerID, error) {
 	call := Call{Op: OpKeyTimers}

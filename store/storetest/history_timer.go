@@ -58,7 +58,9 @@ func (g *history) timers(t *rapid.T) {
 		w.check(err)
 		ids, err := w.KeyTimers(w.ctx, "left", []string{key})
 		w.check(err)
-		return describeTimers(a) + fmt.Sprintf("%+v", ids)
+		least, any, err := w.LeastTimerEvent(w.ctx, r)
+		w.check(err)
+		return describeTimers(a) + fmt.Sprintf("%+v %d %v", ids, least, any)
 	})
 }
 

@@ -43,6 +43,19 @@ func (m *Model) ListTimers(ctx context.Context, r store.TimerRequest) (a *store.
 	return a, err
 }
 
+// LeastTimerEvent looks at all timers that match.
+func (m *Model) LeastTimerEvent(ctx context.Context, r store.TimerRequest) (least int64, any bool, err error) {
+	err = m.do(ctx, func(d *modelData) error {
+		for _, t := range d.timersOf(r) {
+			if !any || t.Event < least {
+				least, any = t.Event, true
+			}
+		}
+		return nil
+	})
+	return least, any, err
+}
+
 func (d *modelData) timersOf(r store.TimerRequest) []store.Timer {
 	var out []store.Timer
 	for k, event := range d.timers {

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -91,6 +92,16 @@ var timerTests = map[string]func(t *testing.T, h Harness){
 		}
 		w.timed(store.TimerRequest{}, "7@1(-9) end")
 	},
+	"the least event timestamp of a range beyond a place, and nothing if there is none": func(t *testing.T, h Harness) {
+		w := newWorld(t, h)
+		w.must(0, sets(timed(1, 0), 7, "t", 5), sets(timed(2, 0), 8, "t", -9), sets(timed(900, 0), 9, "t", 4), sets(timed(1, 0), 9, "tt", -20))
+		w.leastEvent(store.TimerRequest{}, "-9 true")
+		w.leastEvent(store.TimerRequest{MaxRows: 1}, "-9 true")
+		w.leastEvent(store.TimerRequest{After: store.TimerPlace{Trigger: 8, Key: timed(2, 0)}}, "4 true")
+		w.leastEvent(store.TimerRequest{Lower: timed(1, 0), Upper: timed(1, 1)}, "5 true")
+		w.leastEvent(store.TimerRequest{Lower: timed(3, 0), Upper: timed(4, 0)}, "0 false")
+		w.leastEvent(store.TimerRequest{Computation: "unknown"}, "0 false")
+	},
 	// D-14: a firing's deletion comes before a re-set.
 	"a timer that goes and is set in one commit is there, with its new event timestamp": func(t *testing.T, h Harness) {
 		w := newWorld(t, h)
@@ -161,18 +172,25 @@ func (w *world) timerPages(r store.TimerRequest) (all []store.Timer) {
 // timed compares one answer, by default of stream "t" of "left" from the front.
 func (w *world) timed(r store.TimerRequest, want string) {
 	w.t.Helper()
-	if r.Computation == "" {
-		r.Computation = "left"
-	}
-	if r.Stream == "" {
-		r.Stream = "t"
-	}
-	if r.After == (store.TimerPlace{}) {
-		r.After = store.TimersFront
-	}
+	r = defaultTimers(r)
 	a, err := w.ListTimers(w.ctx, r)
 	w.check(err)
 	w.equal(fmt.Sprintf("timers %+v", r), describeTimers(a), want)
+}
+
+func defaultTimers(r store.TimerRequest) store.TimerRequest {
+	r.Computation, r.Stream = cmp.Or(r.Computation, "left"), cmp.Or(r.Stream, "t")
+	if r.After == (store.TimerPlace{}) {
+		r.After = store.TimersFront
+	}
+	return r
+}
+
+func (w *world) leastEvent(r store.TimerRequest, want string) {
+	w.t.Helper()
+	least, any, err := w.LeastTimerEvent(w.ctx, defaultTimers(r))
+	w.check(err)
+	w.equal(fmt.Sprintf("least event of %+v", r), fmt.Sprint(least, " ", any), want)
 }
 
 // describeTimers prints trigger@slot+rest(event) for each timer.
