@@ -71,8 +71,7 @@ func TestBuffersOfAllStreamsShareABudget(t *testing.T) {
 			}
 		}
 		r.buffer = budget
-		last := time.Time{}
-		r.function = func() flow.Function { return slowVisits{newCountFunction(r), 50 * time.Millisecond, &last} }
+		r.function = func() flow.Function { return slowVisits{newCountFunction(r), 50 * time.Millisecond, nil} }
 		var running atomic.Pointer[visitBudget]
 		most := 0 // under the budget's lock
 		p := r.start(storetest.NewFaults(storetest.NewModel(), func(storetest.Call) storetest.Fault {

@@ -47,7 +47,7 @@ func (o *orders) check(p *plan) error {
 	for _, n := range p.nodes {
 		for i := range n.visitors {
 			v := &n.visitors[i]
-			if err := n.visitParams(o.of(n), v).Validate(); err != nil {
+			if err := n.visitParams(o.of(n), v, 1).Validate(); err != nil {
 				return fmt.Errorf("dynamic_spec.computations.%s.key_visitor_streams.%s: %w", n.id, v.stream, err)
 			}
 		}

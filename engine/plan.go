@@ -120,7 +120,7 @@ func (n *node) machineConfig(j *store.Job, d *spec.DynamicComputation) partition
 }
 
 func (n *node) visitorConfig(d *spec.DynamicComputation, v *visitorPlan, p store.Partition) partition.Visitor {
-	params := n.visitParams(d, v)
+	params := n.visitParams(d, v, len(n.partitions))
 	place := slices.IndexFunc(n.partitions, func(o store.Partition) bool { return o.ID == p.ID })
 	return partition.Visitor{
 		Config: visit.Config{
@@ -140,7 +140,7 @@ func (n *node) params(d *spec.DynamicComputation) partition.Params {
 	p.MaxRows, p.MaxBytes = d.MaxRowsPerBatch, int(d.MaxBytesPerBatch)
 	p.MaxEpoch, p.ReportEvery = d.MaxEpochDuration, d.EmptyBatchBackoff
 	for i := range n.visitors {
-		p.Visitors = append(p.Visitors, n.visitParams(d, &n.visitors[i]))
+		p.Visitors = append(p.Visitors, n.visitParams(d, &n.visitors[i], len(n.partitions)))
 		// Several visit streams of a computation share the largest share.
 		share := d.VisitStream(n.visitors[i].stream).VisitShare
 		if i == 0 || share > p.VisitShare {
@@ -152,7 +152,7 @@ func (n *node) params(d *spec.DynamicComputation) partition.Params {
 
 // visitParams are a visit stream's, from the dynamic spec; a limit for the whole
 // stream is shared out over its partitions.
-func (n *node) visitParams(c *spec.DynamicComputation, v *visitorPlan) visit.Params {
+func (n *node) visitParams(c *spec.DynamicComputation, v *visitorPlan, partitions int) visit.Params {
 	d := c.VisitStream(v.stream)
 	p := visit.Params{
 		Period: d.Period, FinalPassPeriod: d.FinalPassPeriod,
@@ -162,7 +162,7 @@ func (n *node) visitParams(c *spec.DynamicComputation, v *visitorPlan) visit.Par
 		Finite:          d.Finite, FullFinalPass: d.FullFinalPass, Enabled: d.Enabled,
 	}
 	if d.MaxVisitsPerSecond != nil {
-		p.MaxVisitsPerSecond = *d.MaxVisitsPerSecond / float64(max(1, len(n.partitions)))
+		p.MaxVisitsPerSecond = *d.MaxVisitsPerSecond / float64(max(1, partitions))
 	}
 	return p
 }
