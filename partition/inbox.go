@@ -14,7 +14,8 @@ import (
 // Invariant: every row of a lane up to lane.read is held here or was consumed
 // in a committed epoch.
 type inbox struct {
-	target store.PartitionID
+	target  store.PartitionID
+	present func(store.PartitionID) bool // producers of the present layouts
 	lanes  []*lane // ordered by store.Lane
 	turn   int     // the lane that is served next
 	bytes  int
@@ -31,9 +32,10 @@ type inbox struct {
 type reading struct{ drops uint64 }
 
 type lane struct {
-	id   store.Lane
-	read store.Place
-	rows []held
+	id     store.Lane
+	former bool // of a layout that is no more: nothing new comes
+	read   store.Place
+	rows   []held
 }
 
 // held is a row with the number of its messages that are taken: consumed, or
@@ -44,8 +46,13 @@ type held struct {
 }
 
 // newInbox knows nothing of what is stored, if there are inputs at all.
-func newInbox(target store.PartitionID, limit int, inputs bool) inbox {
-	return inbox{target: target, limit: limit, gap: inputs}
+func newInbox(cfg Config) inbox {
+	return inbox{
+		target: cfg.Job.Partition.ID, limit: cfg.Params.HoldBytes, gap: len(cfg.Inputs) > 0,
+		present: func(id store.PartitionID) bool {
+			return slices.ContainsFunc(cfg.Inputs, func(in Input) bool { return slices.Contains(in.Producers, id) })
+		},
+	}
 }
 
 // handover admits the next row of a producer's current generation; anything
@@ -90,12 +97,23 @@ func (b *inbox) nextRead() *store.InboxRequest {
 
 func (b *inbox) acceptRead() { b.reading = &reading{b.drops} }
 
-// readDone admits what was read and tells whether the read reached the inbox's
-// end. The gap is closed only if nothing was dropped since the read began.
-func (b *inbox) readDone(rows []store.InboxRow, end bool) {
+// readDone admits what was read and tells whether everything up to the inbox's end
+// is admitted. The gap is closed only if nothing was dropped since the read began.
+//
+// Of former layouts the oldest comes first (D-8). While a read finds anything of
+// it, more may follow, and rows of later layouts stay in the store. A read has at
+// least one row of each lane that has any, so none of it is missed.
+func (b *inbox) readDone(rows []store.InboxRow, end bool) bool {
+	oldest, former := b.oldest(rows)
 	for i := range rows {
 		row := &rows[i]
-		if l := b.lane(row.Lane()); row.Place().Compare(l.read) > 0 {
+		l := b.lane(row.Lane())
+		if former && (row.Layout != oldest || !l.former) {
+			b.lost()
+			end = false
+			continue
+		}
+		if row.Place().Compare(l.read) > 0 {
 			b.admit(l, row)
 		}
 	}
@@ -103,12 +121,41 @@ func (b *inbox) readDone(rows []store.InboxRow, end bool) {
 		b.gap = false
 	}
 	b.reading = nil
+	return end
+}
+
+// oldest is the least layout among the rows of producers that are no more.
+func (b *inbox) oldest(rows []store.InboxRow) (layout uint64, any bool) {
+	for i := range rows {
+		if r := &rows[i]; b.lane(r.Lane()).former && (!any || r.Layout < layout) {
+			layout, any = r.Layout, true
+		}
+	}
+	return layout, any
+}
+
+// turns returns the lanes that may be served, in their turn: those of the oldest
+// former layout alone as long as they hold anything.
+func (b *inbox) turns() (at []int) {
+	first := -1
+	for i, l := range b.lanes {
+		if l.former && len(l.rows) > 0 && (first < 0 || l.id.Layout < b.lanes[first].id.Layout) {
+			first = i
+		}
+	}
+	for i := range b.lanes {
+		i = (b.turn + i) % len(b.lanes)
+		if first < 0 || b.lanes[i].former && b.lanes[i].id.Layout == b.lanes[first].id.Layout {
+			at = append(at, i)
+		}
+	}
+	return at
 }
 
 func (b *inbox) lane(id store.Lane) *lane {
 	i, ok := slices.BinarySearchFunc(b.lanes, id, func(l *lane, id store.Lane) int { return l.id.Compare(id) })
 	if !ok {
-		b.lanes = slices.Insert(b.lanes, i, &lane{id: id})
+		b.lanes = slices.Insert(b.lanes, i, &lane{id: id, former: !b.present(id.Producer)})
 		if i <= b.turn && len(b.lanes) > 1 {
 			b.turn++
 		}
@@ -121,10 +168,10 @@ func (b *inbox) lane(id store.Lane) *lane {
 func (b *inbox) nextSpans(open func(store.PartitionID) bool, rows, bytes int) []Span {
 	var spans []Span
 	next := make([]int, len(b.lanes))
+	turns := b.turns()
 	for progress := true; progress && rows > 0 && bytes > 0; {
 		progress = false
-		for i := range b.lanes {
-			at := (b.turn + i) % len(b.lanes)
+		for _, at := range turns {
 			l := b.lanes[at]
 			if rows <= 0 || bytes <= 0 || next[at] >= len(l.rows) || !open(l.id.Producer) {
 				continue
@@ -183,18 +230,20 @@ func (b *inbox) committed(takes []store.InboxTake) {
 	}
 }
 
-// holds tells whether anything of the producer is held, taken or not.
+// holds tells whether anything of the producer is held, taken or not. What is of
+// a former layout may be of any stream.
 func (b *inbox) holds(producer store.PartitionID) bool {
 	return slices.ContainsFunc(b.lanes, func(l *lane) bool {
-		return l.id.Producer == producer && len(l.rows) > 0
+		return (l.former || l.id.Producer == producer) && len(l.rows) > 0
 	})
 }
 
-// minEvent is the smallest event timestamp held of a producer.
+// minEvent is the smallest event timestamp held of a producer or of a former
+// layout.
 func (b *inbox) minEvent(producer store.PartitionID) (int64, bool) {
 	least, found := int64(0), false
 	for _, l := range b.lanes {
-		if l.id.Producer != producer {
+		if !l.former && l.id.Producer != producer {
 			continue
 		}
 		for _, h := range l.rows {

@@ -15,7 +15,9 @@ import (
 // and a record of what was emitted and consumed.
 type world struct {
 	t         *rapid.T
-	producers []*simProducer
+	producers []*simProducer // of the present layout
+	former    []*simProducer // of layouts that were replaced
+	layout    uint64
 	rows      []store.InboxRow // stored, in the order of commits
 	queue     []Event          // handed over and not yet delivered
 	machine   *Machine
@@ -28,9 +30,11 @@ type world struct {
 
 type simProducer struct {
 	id         store.PartitionID
+	layout     uint64
 	generation store.Generation
 	number     uint64
 	last       uint64
+	base       int64   // the largest event of the producers before it
 	events     []int64 // of all messages emitted, in order
 	report     *store.Report
 	finished   bool
@@ -40,10 +44,10 @@ type simProducer struct {
 const simTarget = store.PartitionID(100)
 
 func newWorld(t *rapid.T) *world {
-	w := &world{t: t, consumed: map[store.PartitionID]int{}}
+	w := &world{t: t, layout: 1, consumed: map[store.PartitionID]int{}}
 	w.job = &store.Job{Partition: store.Partition{ID: simTarget, Computation: "c", Layout: 1, Generation: 1}}
 	for i := range rapid.IntRange(1, 3).Draw(t, "producers") {
-		w.producers = append(w.producers, &simProducer{id: store.PartitionID(i + 1), generation: 1})
+		w.producers = append(w.producers, &simProducer{id: store.PartitionID(i + 1), layout: 1, generation: 1})
 	}
 	w.restart()
 	return w
@@ -66,6 +70,32 @@ func (w *world) restart() {
 	params.HoldBytes = rapid.SampledFrom([]int{3, 20, 1000}).Draw(w.t, "hold bytes")
 	w.machine = New(Config{Job: w.job, Inputs: []Input{in}, Params: params}, w.now)
 	w.machine.Step(w.now, ReportsRead{reports})
+}
+
+// relayout replaces the producers by others (D-13). Those begin with the least of
+// what the former ones reported, and the consumer's job starts again.
+func (w *world) relayout() {
+	least := store.StreamReport{Stream: "s", Watermark: 1<<63 - 1, MaxEvent: store.NoTime, State: store.Finished}
+	for _, p := range w.producers {
+		said := store.StreamReport{Watermark: store.NoTime, MaxEvent: store.NoTime}
+		if p.report != nil {
+			said = p.report.Streams[0]
+		}
+		least.Watermark, least.MaxEvent = min(least.Watermark, said.Watermark), max(least.MaxEvent, said.MaxEvent)
+		least.State = min(least.State, said.State)
+	}
+	if least.State == store.Finished {
+		return // what has completed stays so (KV-15)
+	}
+	w.layout++
+	next := store.PartitionID(len(w.former) + len(w.producers) + 1)
+	w.former, w.producers = append(w.former, w.producers...), nil
+	for i := range rapid.IntRange(1, 3).Draw(w.t, "successors") {
+		p := &simProducer{id: next + store.PartitionID(i), layout: w.layout, base: least.MaxEvent}
+		p.report = &store.Report{Partition: p.id, Layout: p.layout, Streams: []store.StreamReport{least}}
+		w.producers = append(w.producers, p)
+	}
+	w.restart()
 }
 
 // produce commits an epoch of a producer, and hands it over or loses it.
@@ -101,7 +131,7 @@ func (w *world) row(p *simProducer, n int) *store.InboxRow {
 		p.number++ // a row for somebody else used the number before
 	}
 	row := &store.InboxRow{
-		InboxKey: store.InboxKey{Target: simTarget, Layout: 1, Producer: p.id, Generation: p.generation, Number: p.number},
+		InboxKey: store.InboxKey{Target: simTarget, Layout: p.layout, Producer: p.id, Generation: p.generation, Number: p.number},
 		Previous: p.last, Count: n, Payload: make([]byte, n),
 	}
 	p.last = p.number
@@ -109,6 +139,8 @@ func (w *world) row(p *simProducer, n int) *store.InboxRow {
 		event := int64(rapid.IntRange(0, 3).Draw(w.t, "event step"))
 		if len(p.events) > 0 {
 			event += p.events[len(p.events)-1]
+		} else {
+			event += max(0, p.base)
 		}
 		p.events = append(p.events, event)
 	}
@@ -117,8 +149,11 @@ func (w *world) row(p *simProducer, n int) *store.InboxRow {
 }
 
 func (w *world) report(p *simProducer) *store.Report {
-	r := &store.Report{Partition: p.id, Generation: p.generation, Layout: 1}
+	r := &store.Report{Partition: p.id, Generation: p.generation, Layout: p.layout}
 	s := store.StreamReport{Stream: "s", Watermark: store.NoTime, MaxEvent: store.NoTime}
+	if p.report != nil {
+		s = p.report.Streams[0]
+	}
 	if len(p.events) > 0 {
 		s.Watermark = p.events[len(p.events)-1]
 		s.MaxEvent = s.Watermark
@@ -157,7 +192,7 @@ func (w *world) consume() {
 
 func (w *world) read(r *store.InboxRequest) (out []store.InboxRow, end bool) {
 	end = true
-	for _, p := range w.producers {
+	for _, p := range slices.Concat(w.former, w.producers) {
 		var after store.Place
 		for _, a := range r.After {
 			if a.Lane.Producer == p.id {
@@ -209,7 +244,7 @@ func (w *world) apply(c *store.Commit) {
 		if i < 0 || w.rows[i].Consumed != take.From {
 			w.t.Fatalf("take %+v: the row is not there with that prefix", take)
 		}
-		w.checkOrder(&w.rows[i])
+		w.checkOrder(c, &w.rows[i])
 		w.consumed[take.Key.Producer] += take.To - take.From
 		if w.rows[i].Consumed = take.To; take.Remove {
 			w.rows = slices.Delete(w.rows, i, i+1)
@@ -221,18 +256,22 @@ func (w *world) apply(c *store.Commit) {
 	}
 }
 
-// checkOrder: a producer's rows are consumed in its order (D-8).
-func (w *world) checkOrder(row *store.InboxRow) {
+// checkOrder: a producer's rows are consumed in its order, those of an older
+// layout first (D-8).
+func (w *world) checkOrder(c *store.Commit, row *store.InboxRow) {
 	for _, r := range w.rows {
 		if r.Producer == row.Producer && r.Place().Compare(row.Place()) < 0 {
 			w.t.Fatalf("row %v was taken before %v", row.Place(), r.Place())
+		}
+		if r.Layout < row.Layout && !slices.ContainsFunc(c.Taken, func(t store.InboxTake) bool { return t.Key == r.InboxKey }) {
+			w.t.Fatalf("row %+v was taken before %+v", row.InboxKey, r.InboxKey)
 		}
 	}
 }
 
 func (w *world) checkAllConsumed() {
-	for _, p := range w.producers {
-		if !p.finished || w.consumed[p.id] != len(p.events) {
+	for _, p := range slices.Concat(w.former, w.producers) {
+		if p.layout == w.layout && !p.finished || w.consumed[p.id] != len(p.events) {
 			w.t.Fatalf("completed, but of producer %d (finished: %v) %d of %d messages are consumed", p.id, p.finished, w.consumed[p.id], len(p.events))
 		}
 	}
@@ -244,8 +283,8 @@ func (w *world) checkAllConsumed() {
 func (w *world) checkWatermark(e *Epoch) {
 	got := e.Watermarks[0]
 	largest, finished := store.NoTime, true
-	for _, p := range w.producers {
-		finished = finished && p.finished && w.consumed[p.id] == len(p.events)
+	for _, p := range slices.Concat(w.former, w.producers) {
+		finished = finished && (p.finished || p.layout < w.layout) && w.consumed[p.id] == len(p.events)
 		if len(p.events) > 0 {
 			largest = max(largest, p.events[len(p.events)-1])
 		}
@@ -268,11 +307,13 @@ func TestInboxConsumesEverythingOnceInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t)
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
-			switch rapid.IntRange(0, 3).Draw(t, "action") {
-			case 0:
+			switch rapid.IntRange(0, 12).Draw(t, "action") {
+			case 0, 1, 2:
 				w.produce(rapid.SampledFrom(w.producers).Draw(t, "producer"))
-			case 1:
+			case 3, 4, 5:
 				w.deliver()
+			case 6:
+				w.relayout()
 			default:
 				w.consume()
 			}

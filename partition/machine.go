@@ -42,7 +42,7 @@ func New(cfg Config, now visit.Instant) *Machine {
 	m := &Machine{
 		cfg:     cfg,
 		params:  cfg.Params,
-		inbox:   newInbox(cfg.Job.Partition.ID, cfg.Params.HoldBytes, len(cfg.Inputs) > 0),
+		inbox:   newInbox(cfg),
 		reports: reports{generations: map[store.PartitionID]store.Generation{}},
 		source:  sourceState{id: cfg.Source, watermark: store.NoTime},
 		totals:  cloneTotals(cfg.Job.Totals),
@@ -149,8 +149,7 @@ func (m *Machine) stepReports(e ReportsRead) {
 }
 
 func (m *Machine) stepInbox(e InboxRead) {
-	m.inbox.readDone(e.Rows, e.End)
-	m.applyReports(e.End)
+	m.applyReports(m.inbox.readDone(e.Rows, e.End))
 }
 
 func (m *Machine) applyReports(atEnd bool) {
