@@ -14,36 +14,33 @@ import (
 )
 
 // open makes the store this pipeline's, or checks that it is and that the spec
-// fits the data in it; only then anything is changed. It returns the partitions,
-// to which the plan is wired.
-func (p *Pipeline) open(ctx context.Context, s store.Store) ([]store.Partition, error) {
+// fits the data in it; only then anything is changed.
+func (p *Pipeline) open(ctx context.Context, s store.Store) error {
 	stored, next, parts, err := p.compare(ctx, s)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := p.plan.check(ctx, s); err != nil {
-		return nil, err
+		return err
 	}
 	if err := p.plan.attach(ctx, s); err != nil {
-		return nil, err
+		return err
 	}
-	missing, err := p.plan.missing(parts, p.plan.layout(p.opts.Cores))
+	missing, err := p.plan.missing(parts, p.plan.layout(p.opts.Cores, parts))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if stored == nil || !stored.Equal(next) {
 		if err := s.SavePipeline(ctx, next); err != nil {
-			return nil, fmt.Errorf("store the spec: %w", err)
+			return fmt.Errorf("store the spec: %w", err)
 		}
 	}
 	if len(missing) > 0 {
-		created, err := s.CreatePartitions(ctx, missing)
-		if err != nil {
-			return nil, fmt.Errorf("create partitions: %w", err)
+		if _, err := s.CreatePartitions(ctx, missing); err != nil {
+			return fmt.Errorf("create partitions: %w", err)
 		}
-		parts = append(parts, created...)
 	}
-	return parts, p.plan.wire(parts)
+	return nil
 }
 
 // compare reads what a store has of a pipeline, and decides what it is to have next.

@@ -19,6 +19,8 @@ var (
 	ErrNotRunning = errors.New("the pipeline does not run")
 	// ErrVersion: the stored spec has another version than the one given.
 	ErrVersion = errors.New("the dynamic spec has changed since it was read")
+	// errEnded: it was asked for, and the pipeline ended before.
+	errEnded = errors.New("the pipeline stopped before that: the next start does it, if the dynamic spec asks for it")
 )
 
 // SpecInForce is the spec that a running pipeline goes by, as stored.

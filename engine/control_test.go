@@ -48,11 +48,16 @@ func (r *running) pause() {
 
 // set changes a parameter of the counter's visit stream.
 func (r *running) set(name, value string) error {
+	return r.setCounter("key_visitor_streams.sweep."+name, value)
+}
+
+// setCounter changes a parameter of the counter.
+func (r *running) setCounter(name, value string) error {
 	n, err := yson.Parse([]byte(value), yson.YSON)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	_, err = r.SetDynamic(r.t.Context(), "computations.counter.key_visitor_streams.sweep."+name, n, 0)
+	_, err = r.SetDynamic(r.t.Context(), "computations.counter."+name, n, 0)
 	return err
 }
 

@@ -20,6 +20,7 @@ type exchange struct {
 	mu    sync.Mutex
 	boxes map[store.PartitionID]*mailbox
 	sizes map[store.PartitionID]*inboxSize
+	freer chan struct{} // capacity 1: less waits than before
 }
 
 // inboxSize is what waits for a partition, produced and not consumed (D-18). It
@@ -27,11 +28,22 @@ type exchange struct {
 type inboxSize struct {
 	messages, bytes          atomic.Int64
 	messageLimit, bytesLimit atomic.Int64
-	committing               int // rows counted and neither handed over nor given up
+	held                     atomic.Bool // counts as full
+	committing               int         // rows counted and neither handed over nor given up
 }
 
 func newExchange() *exchange {
-	return &exchange{boxes: map[store.PartitionID]*mailbox{}, sizes: map[store.PartitionID]*inboxSize{}}
+	return &exchange{
+		boxes: map[store.PartitionID]*mailbox{}, sizes: map[store.PartitionID]*inboxSize{},
+		freer: make(chan struct{}, 1),
+	}
+}
+
+// reset forgets all partitions. It is called while no job runs.
+func (x *exchange) reset() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.sizes = map[store.PartitionID]*inboxSize{}
 }
 
 // limit sets how much may wait for a partition: before its producers start, and
@@ -52,7 +64,7 @@ func (x *exchange) limit(id store.PartitionID, messages, bytes int64) {
 func (x *exchange) full(id store.PartitionID) bool { return x.sizes[id].full() }
 
 func (s *inboxSize) full() bool {
-	return s.messages.Load() >= s.messageLimit.Load() || s.bytes.Load() >= s.bytesLimit.Load()
+	return s.held.Load() || s.messages.Load() >= s.messageLimit.Load() || s.bytes.Load() >= s.bytesLimit.Load()
 }
 
 func (s *inboxSize) add(messages, bytes int) {
@@ -85,6 +97,10 @@ func (x *exchange) empty(id store.PartitionID, b *mailbox) {
 func (x *exchange) resize(id store.PartitionID, change func(*inboxSize)) {
 	if x.freed(id, change) {
 		x.wakeAll()
+	}
+	select {
+	case x.freer <- struct{}{}:
+	default:
 	}
 }
 

@@ -74,13 +74,18 @@ func origin(stored, next *store.Pipeline) Origin {
 
 // count fills in the numbers of partitions.
 func (p *Pipeline) count(out *InForce, stored []store.Partition) (*InForce, error) {
-	missing, err := p.plan.known().missing(stored, p.plan.layout(p.opts.Cores))
+	missing, err := p.plan.known().missing(stored, p.plan.layout(p.opts.Cores, stored))
 	if err != nil {
 		return nil, err
 	}
 	out.Partitions = map[string]int{}
 	for _, part := range append(slices.Clone(stored), missing...) {
 		out.Partitions[part.Computation]++
+	}
+	for _, n := range p.plan.nodes {
+		if count, differs := n.wished(n.dynamic, out.Partitions[n.id]); differs {
+			out.Partitions[n.id] = count // the start replaces them
+		}
 	}
 	return out, nil
 }

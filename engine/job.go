@@ -159,7 +159,7 @@ func (j *job) run(ctx context.Context) (outcome, error) {
 		if r.Finished {
 			return completed, nil
 		}
-		if j.env.pausing.Load() {
+		if j.env.halted() {
 			return paused, nil
 		}
 		if j.board.setDrained(r.Drained) {

@@ -10,11 +10,11 @@ import (
 	"github.com/rondo-flow/rondo/visit"
 )
 
-// layout is the partitions that the spec asks for.
-func (p *plan) layout(cores int) []store.Partition {
+// layout is the partitions that the spec asks for; stored are those there are.
+func (p *plan) layout(cores int, stored []store.Partition) []store.Partition {
 	var out []store.Partition
 	for _, n := range p.nodes {
-		routing := n.routing(p)
+		routing := n.routing(p, stored)
 		for _, part := range n.wanted(cores) {
 			part.Computation, part.Kind, part.Layout, part.State, part.Routing = n.id, n.kind, 1, store.Executing, routing
 			out = append(out, part)
@@ -43,19 +43,23 @@ func (n *node) wanted(cores int) []store.Partition {
 }
 
 // routing is the layout version of everything the node writes to.
-func (n *node) routing(p *plan) []store.Route {
+func (n *node) routing(p *plan, stored []store.Partition) []store.Route {
 	var out []store.Route
 	for _, c := range p.nodes {
-		if slices.ContainsFunc(c.inputs, func(in inputPlan) bool { return in.producer == n.id }) {
-			out = append(out, store.Route{Computation: c.id, Layout: 1})
+		if !slices.ContainsFunc(c.inputs, func(in inputPlan) bool { return in.producer == n.id }) {
+			continue
 		}
+		r := store.Route{Computation: c.id, Layout: 1}
+		for _, part := range of(stored, c.id) {
+			r.Layout = part.Layout
+		}
+		out = append(out, r)
 	}
 	return out
 }
 
 // missing returns the partitions that the store does not have yet: all of them on
-// the first start, later those of new partitions of sources. A layout that needs
-// state to be moved is refused.
+// the first start, later those of new partitions of sources.
 func (p *plan) missing(stored, want []store.Partition) ([]store.Partition, error) {
 	if len(stored) == 0 {
 		return want, nil
@@ -63,30 +67,16 @@ func (p *plan) missing(stored, want []store.Partition) ([]store.Partition, error
 	var out []store.Partition
 	for _, n := range p.nodes {
 		have, wanted := of(stored, n.id), of(want, n.id)
-		var err error
-		switch n.kind {
-		case store.RangePartition:
-			err = n.sameCount(have, wanted)
-		case store.SourcePartition:
-			var more []store.Partition
-			more, err = p.moreSources(n, have, wanted, stored)
-			out = append(out, more...)
+		if n.kind != store.SourcePartition {
+			continue
 		}
+		more, err := p.moreSources(n, have, wanted, stored)
 		if err != nil {
 			return nil, err
 		}
+		out = append(out, more...)
 	}
 	return out, nil
-}
-
-// sameCount refuses another number of partitions. One that the spec leaves open
-// follows the machine and stays what it was at the first start.
-func (n *node) sameCount(have, wanted []store.Partition) error {
-	if n.dynamic.DesiredPartitionCount == nil || len(have) == len(wanted) {
-		return nil
-	}
-	return fmt.Errorf("computation %s has %d partitions in the store and desired_partition_count = %d: the count of a pipeline with state cannot be changed; set it back to %d, or start with an empty data folder",
-		n.id, len(have), len(wanted), len(have))
 }
 
 // moreSources returns what a source has to read that it had not before, such as

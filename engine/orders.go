@@ -73,6 +73,8 @@ func (e *environment) obey(o *orders, p *plan) {
 			e.exchange.limit(b.part.ID, int64(d.InboxRowLimit), int64(d.InboxByteLimit))
 		}
 	}
+	e.wishes.want(p, o)
+	e.wishes.look()
 	e.exchange.wakeAll()
 }
 

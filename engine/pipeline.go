@@ -82,27 +82,34 @@ type environment struct {
 	store    store.Store
 	clock    clock
 	exchange *exchange
-	boards   map[store.PartitionID]*board
 	log      *slog.Logger
 	before   *Summary // of former runs
 	orders   atomic.Pointer[orders]
 	buffers  *visitBudget
 	over     atomic.Bool // Run has returned, or is about to
 	// pausing: stop at the next epoch bound. draining: take no new source input,
-	// finish what is in flight, then stop. pause is closed with pausing.
+	// finish what is in flight, then stop. halt ends a round, with pausing or when
+	// partitions are replaced.
 	pausing, draining atomic.Bool
-	pause             chan struct{}
-	pauseOnce         sync.Once
+	halt              atomic.Pointer[halt]
+	wishes            *wishes
+
+	mu     sync.Mutex // boards and notes
+	boards map[store.PartitionID]*board
+	notes  map[string]string // by computation: what its repartition waits for
 }
 
 // Run works until the pipeline is completed, stopped or paused, and returns what
 // the whole job came to, former runs included. It may be called once.
 func (p *Pipeline) Run(ctx context.Context, s store.Store) (*Summary, error) {
-	parts, err := p.open(ctx, s)
+	if err := p.open(ctx, s); err != nil {
+		return nil, err
+	}
+	env, err := p.newEnvironment(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	env, err := p.newEnvironment(ctx, s, parts)
+	parts, err := env.arrange(ctx, p.plan)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +120,7 @@ func (p *Pipeline) Run(ctx context.Context, s store.Store) (*Summary, error) {
 		p.log.Info("the pipeline is completed, nothing is left to do; another run starts with an empty data folder", "pipeline", p.opts.Spec.Name)
 	}
 	p.begin(env)
-	err = env.runAll(ctx, p.plan, parts)
+	err = p.work(ctx, env, parts)
 	env.over.Store(true)
 	if err != nil && ctx.Err() == nil {
 		return nil, err
@@ -126,11 +133,9 @@ func (p *Pipeline) Run(ctx context.Context, s store.Store) (*Summary, error) {
 	return after, err
 }
 
-func (p *Pipeline) newEnvironment(ctx context.Context, s store.Store, parts []store.Partition) (*environment, error) {
-	env := &environment{
-		store: s, clock: newClock(), exchange: newExchange(), log: p.log,
-		boards: map[store.PartitionID]*board{}, pause: make(chan struct{}),
-	}
+func (p *Pipeline) newEnvironment(ctx context.Context, s store.Store) (*environment, error) {
+	env := &environment{store: s, clock: newClock(), exchange: newExchange(), wishes: newWishes(), log: p.log}
+	env.halt.Store(&halt{done: make(chan struct{})})
 	stored, err := s.Pipeline(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the stored pipeline: %w", err)
@@ -141,29 +146,42 @@ func (p *Pipeline) newEnvironment(ctx context.Context, s store.Store, parts []st
 	}
 	env.orders.Store(o)
 	env.buffers = newVisitBudget(p.opts.VisitBuffer, env.exchange.wakeAll)
-	for _, part := range parts {
-		d := o.of(p.plan.node(part.Computation))
-		env.exchange.limit(part.ID, int64(d.InboxRowLimit), int64(d.InboxByteLimit))
-		env.boards[part.ID] = newBoard(part)
+	return env, nil
+}
+
+// arrange wires the plan to the partitions that there are, and makes what jobs
+// share of them. It is called while none runs.
+func (e *environment) arrange(ctx context.Context, p *plan) ([]store.Partition, error) {
+	parts, err := e.store.Partitions(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read partitions: %w", err)
 	}
-	if err := p.completedPasses(ctx, s, env); err != nil {
-		return nil, err
-	}
-	totals, err := s.Totals(ctx)
+	totals, err := e.store.Totals(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read totals: %w", err)
 	}
-	for _, t := range totals {
-		env.boards[t.Partition].update(func(s *PartitionStatus) { s.Totals = t.Totals })
-	}
-	sizes, err := s.InboxSizes(ctx)
+	sizes, err := e.store.InboxSizes(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the sizes of inboxes: %w", err)
 	}
-	for _, size := range sizes {
-		env.exchange.add(size.Target, size.Messages, size.Bytes)
+	if err := p.wire(parts); err != nil {
+		return nil, err
 	}
-	return env, nil
+	e.exchange.reset()
+	o := e.orders.Load()
+	for _, part := range parts {
+		d := o.of(p.node(part.Computation))
+		e.exchange.limit(part.ID, int64(d.InboxRowLimit), int64(d.InboxByteLimit))
+	}
+	for _, size := range sizes {
+		e.exchange.add(size.Target, size.Messages, size.Bytes)
+	}
+	e.post(parts, totals)
+	if err := e.completedPasses(ctx, p); err != nil {
+		return nil, err
+	}
+	e.wishes.want(p, o)
+	return parts, nil
 }
 
 // begin makes the run known to Stop, Pause and Status.
@@ -207,8 +225,8 @@ func (p *Pipeline) Stop() {
 }
 
 func (e *environment) doPause() {
-	e.pauseOnce.Do(func() { close(e.pause) })
 	e.pausing.Store(true)
+	e.halt.Load().end()
 	e.exchange.wakeAll()
 }
 
@@ -222,7 +240,7 @@ func (e *environment) runAll(ctx context.Context, p *plan, parts []store.Partiti
 	g, ctx := errgroup.WithContext(ctx)
 	for _, part := range parts {
 		if part.State == store.Completed {
-			e.boards[part.ID].update(func(s *PartitionStatus) { s.Phase = Done })
+			e.board(part.ID).update(func(s *PartitionStatus) { s.Phase = Done })
 			continue
 		}
 		g.Go(func() error { return e.supervise(ctx, p.node(part.Computation), part.ID) })
@@ -236,7 +254,7 @@ func (e *environment) quiesce() {
 	if !e.draining.Load() {
 		return
 	}
-	for _, b := range e.boards {
+	for _, b := range e.allBoards() {
 		if !b.quiet() {
 			return
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rondo-flow/rondo/store"
 	"github.com/rondo-flow/rondo/visit"
 )
 
@@ -79,9 +80,44 @@ func (e *environment) status() Status {
 
 // allBoards are the boards of all partitions, ordered by id.
 func (e *environment) allBoards() []*board {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	out := make([]*board, 0, len(e.boards))
 	for _, id := range slices.Sorted(maps.Keys(e.boards)) {
 		out = append(out, e.boards[id])
 	}
 	return out
+}
+
+func (e *environment) board(id store.PartitionID) *board {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.boards[id]
+}
+
+// post puts up the boards of new partitions, and takes down those of partitions
+// that are no more.
+func (e *environment) post(parts []store.Partition, totals []store.PartitionTotals) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	boards := map[store.PartitionID]*board{}
+	for _, part := range parts {
+		if boards[part.ID] = e.boards[part.ID]; boards[part.ID] == nil {
+			boards[part.ID] = newBoard(part)
+		}
+	}
+	for _, t := range totals {
+		boards[t.Partition].update(func(s *PartitionStatus) { s.Totals = t.Totals })
+	}
+	e.boards, e.notes = boards, map[string]string{}
+}
+
+// note says what the repartition of a computation waits for.
+func (e *environment) note(n *node, why string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.notes[n.id] != why {
+		e.log.Info("a repartition waits", "computation", n.id, "reason", why)
+	}
+	e.notes[n.id] = why
 }

@@ -19,14 +19,15 @@ const (
 // supervise runs one job after the other until the partition is completed, the
 // pipeline stops, or an error comes that no restart heals.
 func (e *environment) supervise(ctx context.Context, n *node, id store.PartitionID) error {
-	b := e.boards[id]
+	b := e.board(id)
 	backoff := firstBackoff
 	for {
 		was := b.read(0)
 		ended, err := e.runJob(ctx, n, b, id)
 		switch {
 		case err == nil:
-			b.update(func(s *PartitionStatus) { s.Phase, s.Error = ended.phase(), "" })
+			b.update(func(s *PartitionStatus) { s.Phase, s.Error = e.phase(ended), "" })
+			e.wishes.look() // final passes may be over (KV-15)
 			e.quiesce()
 			return nil
 		case ctx.Err() != nil:
@@ -53,15 +54,19 @@ func hopeless(err error) bool {
 	return errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrStopped) || errors.Is(err, connector.ErrMalformed)
 }
 
-func (o outcome) phase() Phase {
-	if o == completed {
+func (e *environment) phase(o outcome) Phase {
+	switch {
+	case o == completed:
 		return Done
+	case e.pausing.Load():
+		return Paused
+	default:
+		return Starting // in the next round
 	}
-	return Paused
 }
 
 func (e *environment) runJob(ctx context.Context, n *node, b *board, id store.PartitionID) (outcome, error) {
-	if e.pausing.Load() {
+	if e.halted() {
 		return paused, nil
 	}
 	j, err := startJob(ctx, e, n, b, id)
@@ -87,7 +92,7 @@ func (e *environment) sleep(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():
 		return false
-	case <-e.pause:
+	case <-e.halt.Load().done:
 		return true
 	case <-t.C:
 		return true

@@ -72,13 +72,13 @@ func (p *Pipeline) Passes(computation, stream string) (out []PartitionPasses, er
 }
 
 // completedPasses reads the passes of partitions that no job will tell of.
-func (p *Pipeline) completedPasses(ctx context.Context, s store.Records, env *environment) error {
-	for _, b := range env.allBoards() {
-		n := p.plan.node(b.part.Computation)
+func (e *environment) completedPasses(ctx context.Context, p *plan) error {
+	for _, b := range e.allBoards() {
+		n := p.node(b.part.Computation)
 		if b.part.State != store.Completed || len(n.visitors) == 0 {
 			continue
 		}
-		rows, err := s.Visitors(ctx, b.part.ID)
+		rows, err := e.store.Visitors(ctx, b.part.ID)
 		if err != nil {
 			return fmt.Errorf("read the passes of partition %d: %w", b.part.ID, err)
 		}

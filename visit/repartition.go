@@ -3,6 +3,7 @@ package visit
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 )
 
@@ -18,7 +19,8 @@ type Piece struct {
 // range, and warnings about rows that could not be decoded and count as not
 // covered.
 //
-// Summaries go with the replaced partitions (KV-16). A new range that overlaps
+// Summaries go with the replaced partitions (KV-16), but the numbers of passes go
+// on, also from a partition that had completed. A new range that overlaps
 // several old ones takes the larger pass number, the earlier start and the
 // smaller watermark, and is final only if all of them were (KV-15). Counters of
 // an old partition go to the new one that holds its first key.
@@ -41,7 +43,8 @@ func Repartition(old []Piece, ranges []Range, buckets int) ([]Stored, []string) 
 type oldPass struct {
 	rng     Range
 	rec     record
-	known   bool // it has a record
+	known   bool   // it has a record
+	last    uint64 // the last pass that it completed
 	covered []Range
 }
 
@@ -57,6 +60,11 @@ func decodePiece(piece Piece) (oldPass, []string) {
 	rec, err := decodeRow(piece.Stored.Record, decodeRecord)
 	note("pass record", err)
 	p.rec, p.known = rec, err == nil && piece.Stored.Record != nil
+	past, err := decodeRow(piece.Stored.Summaries, decodeSummaries)
+	note("pass summaries", err)
+	if n := len(past); n > 0 {
+		p.last = past[n-1].Pass
+	}
 	for _, i := range slices.Sorted(maps.Keys(piece.Stored.Buckets)) {
 		list, err := decodeRow(piece.Stored.Buckets[i], decodeIntervals)
 		note(fmt.Sprintf("coverage of bucket %d", i), err)
@@ -83,8 +91,11 @@ func clip(old []oldPass, r Range, buckets int) Stored {
 		if r.Lower.Compare(p.rng.Lower) > 0 {
 			rec.counters = Counters{}
 		}
-		if p.known {
+		switch {
+		case p.known:
 			records = append(records, rec)
+		case p.last > 0: // it counts from when it starts
+			records = append(records, record{pass: p.last + 1, anchor: math.MaxInt64, watermark: noWatermark})
 		}
 		blank = blank || !p.known
 	}
