@@ -16,10 +16,10 @@ import (
 type inbox struct {
 	target  store.PartitionID
 	present func(store.PartitionID) bool // producers of the present layouts
-	lanes  []*lane // ordered by store.Lane
-	turn   int     // the lane that is served next
-	bytes  int
-	limit  int
+	lanes   []*lane                      // ordered by store.Lane
+	turn    int                          // the lane that is served next
+	bytes   int
+	limit   int
 	// waiting counts the messages held and not taken.
 	waiting int
 	gap     bool // rows may be stored that are not held
