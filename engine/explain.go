@@ -83,7 +83,8 @@ func (p *Pipeline) count(out *InForce, stored []store.Partition) (*InForce, erro
 		out.Partitions[part.Computation]++
 	}
 	for _, n := range p.plan.nodes {
-		if count, differs := n.wished(n.dynamic, out.Partitions[n.id]); differs {
+		completed := slices.ContainsFunc(of(stored, n.id), func(part store.Partition) bool { return part.State == store.Completed })
+		if count, differs := n.wished(n.dynamic, out.Partitions[n.id]); differs && !completed {
 			out.Partitions[n.id] = count // the start replaces them
 		}
 	}
