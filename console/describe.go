@@ -59,7 +59,7 @@ func VisitsOf(pipeline string, running bool, streams []engine.VisitStream, now t
 
 func visitStream(v *engine.VisitStream, running bool, now time.Time) VisitStream {
 	out := VisitStream{
-		Computation: v.Computation, Stream: v.Stream, State: stateName(&v.Status, running), Partitions: len(v.Parts),
+		Computation: v.Computation, Stream: v.Stream, State: stateName(&v.Status, running), Partitions: v.Partitions,
 		Pass: v.Pass, Final: v.Final, RunNow: v.Running, Progress: v.Progress,
 		Lag: v.Lag.Seconds(), MaxAge: v.MaxAge.Seconds(),
 		Seen: v.Seen, Delivered: v.Delivered, Failed: v.Failed, Gone: v.Gone,

@@ -84,7 +84,7 @@ func (p *plan) judge(n *node, d *spec.DynamicComputation, all []store.Partition,
 			return fmt.Errorf("read the visit streams of computation %s, partition %d: %w", n.id, part.ID, err)
 		}
 		for i := range n.visitors {
-			if stored(n.visitors[i].stream, visitors).Final() {
+			if partition.StoredVisits(n.visitors[i].stream, visitors).Final() {
 				s.Final++
 				break
 			}

@@ -114,6 +114,6 @@ func (v *StoredVisitStream) merge(stream string) {
 	for _, p := range v.Parts {
 		parts = append(parts, p.Status)
 	}
-	v.Status = visit.Merge(parts...)
+	v.Status, v.Partitions = visit.Merge(parts...), len(parts)
 	v.Stream = stream
 }

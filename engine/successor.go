@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/rondo-flow/rondo/partition"
 	"github.com/rondo-flow/rondo/schema"
 	"github.com/rondo-flow/rondo/store"
 	"github.com/rondo-flow/rondo/visit"
@@ -51,7 +52,7 @@ func newSuccessors(n *node, f *store.Former, count int) (*successors, error) {
 func (s *successors) clip(v *visitorPlan, f *store.Former) {
 	var old []visit.Piece
 	for i := range f.Jobs {
-		old = append(old, visit.Piece{Range: rangeOf(f.Jobs[i].Partition), Stored: stored(v.stream, f.Jobs[i].Visitors)})
+		old = append(old, visit.Piece{Range: rangeOf(f.Jobs[i].Partition), Stored: partition.StoredVisits(v.stream, f.Jobs[i].Visitors)})
 	}
 	pieces, warnings := visit.Repartition(old, s.ranges, v.buckets)
 	s.warnings = append(s.warnings, warnings...)
@@ -66,23 +67,6 @@ func (s *successors) clip(v *visitorPlan, f *store.Former) {
 			}
 		}
 	}
-}
-
-// stored picks a visit stream's rows.
-func stored(stream string, rows []store.VisitorRow) visit.Stored {
-	st := visit.Stored{Buckets: map[int][]byte{}}
-	for _, r := range rows {
-		switch {
-		case r.Stream != stream:
-		case r.Slot == store.SlotRecord:
-			st.Record = r.Value
-		case r.Slot == store.SlotSummaries:
-			st.Summaries = r.Value
-		default:
-			st.Buckets[r.Slot] = r.Value
-		}
-	}
-	return st
 }
 
 // report is what successor i begins with telling: the least of what those said

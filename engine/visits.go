@@ -13,6 +13,8 @@ import (
 // VisitStream describes a visit stream over all its partitions.
 type VisitStream struct {
 	Computation string
+	// Partitions is the number of partitions, those that are still starting too.
+	Partitions int
 	// Status merges those of the parts (see visit.Merge).
 	visit.Status
 	// Parts are ordered by the hash range. A partition that is still starting has
@@ -117,11 +119,12 @@ func (p *Pipeline) environment() *environment {
 // visitStream describes a visit stream of a node; all says that every partition
 // had something to say.
 func (e *environment) visitStream(n *node, i int) (v VisitStream, all bool) {
-	v = VisitStream{Computation: n.id}
+	boards := e.boardsOf(n)
+	v = VisitStream{Computation: n.id, Partitions: len(boards)}
 	all = true
 	now := e.clock.now()
 	var parts []visit.Status
-	for _, b := range e.boardsOf(n) {
+	for _, b := range boards {
 		s := b.read(now.Mono)
 		switch {
 		case s.Phase == Done:

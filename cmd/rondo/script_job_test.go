@@ -98,3 +98,19 @@ func end(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("exit code %s, want %s; stderr:\n%s", got, args[1], job.said())
 	}
 }
+
+// tries is how often until asks: a command each time, so that it takes a while.
+const tries = 500
+
+// until PATTERN COMMAND... runs a command again and again until its output matches.
+func until(ts *testscript.TestScript, _ bool, args []string) {
+	pattern, out := regexp.MustCompile(args[0]), []byte(nil)
+	for range tries {
+		cmd := exec.Command(args[1], args[2:]...)
+		cmd.Dir = ts.MkAbs(".")
+		if out, _ = cmd.CombinedOutput(); pattern.Match(out) {
+			return
+		}
+	}
+	ts.Fatalf("%v never printed %s, but in the end:\n%s", args[1:], args[0], out)
+}

@@ -37,7 +37,7 @@ func TestScripts(t *testing.T) {
 			return canMount(t.TempDir()), nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"figures": checkFigures, "exits": exits, "interrupt": interrupt, "hold": hold, "edit": edit,
+			"figures": checkFigures, "exits": exits, "interrupt": interrupt, "hold": hold, "edit": edit, "until": until,
 			"begin": begin, "end": end, "setstored": setStored, "isempty": isEmpty, "bytes": writeBytes,
 		},
 	})
