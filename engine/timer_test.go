@@ -292,6 +292,37 @@ func (f heedless) OnVisit(ctx context.Context, rt flow.Runtime, v flow.Visit, ou
 	return f.countFunction.OnVisit(ctx, rt, v, out)
 }
 
+// TestSkippedMessagesSetNoTimers, nor do they clear any: what a call did to timers is
+// undone with the rest of it.
+func TestSkippedMessagesSetNoTimers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := timerRig(t, 200, 20, "")
+		r.dynamic = "on_message_error = skip;"
+		r.function = func() flow.Function { return sourAlarms{newAlarms(r)} }
+		s := storetest.NewModel()
+		if sum := r.run(s); sum.Timers != 160 || sum.Counts["failed_messages"] != 40 {
+			t.Errorf("%d timers fired, counts %v; want 160 and 40 failed messages", sum.Timers, sum.Counts)
+		}
+		for i := range r.rows {
+			r.rows[i] = slices.DeleteFunc(r.rows[i], sourRow)
+		}
+		r.check()
+		r.checkTimers(s)
+	})
+}
+
+func sourRow(row schema.Row) bool { return row[1].AsInt64()%5 == 3 }
+
+// sourAlarms clears the key, sets a timer, and fails, in some messages.
+type sourAlarms struct{ *alarms }
+
+func (f sourAlarms) OnMessage(ctx context.Context, rt flow.Runtime, m flow.Message, out flow.OutputCollector) error {
+	if !sourRow(m.Payload.Row()) {
+		return f.alarms.OnMessage(ctx, rt, m, out)
+	}
+	return errors.Join(rt.ClearKey(m), f.alarms.OnMessage(ctx, rt, m, out), errors.New("sour milk"))
+}
+
 // TestAClearedKeyHasNoTimers: ClearKey removes those that are stored, those of the
 // same epoch that were set before, and those that are due in it; later ones stay
 // (KV-31).
