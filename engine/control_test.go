@@ -48,11 +48,11 @@ func (r *running) pause() {
 
 // set changes a parameter of the counter's visit stream.
 func (r *running) set(name, value string) error {
-	return r.setCounter("key_visitor_streams.sweep."+name, value)
+	return r.change("key_visitor_streams.sweep."+name, value)
 }
 
-// setCounter changes a parameter of the counter.
-func (r *running) setCounter(name, value string) error {
+// change changes a parameter of the counter, unless it is refused.
+func (r *running) change(name, value string) error {
 	n, err := yson.Parse([]byte(value), yson.YSON)
 	if err != nil {
 		r.t.Fatal(err)

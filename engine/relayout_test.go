@@ -56,7 +56,7 @@ func TestFiguresHoldThroughRepartitioning(t *testing.T) {
 			case 1:
 				p.must(p.Repartition(t.Context(), "counter", n))
 			default:
-				p.must(p.setCounter("desired_partition_count", fmt.Sprint(n)))
+				p.must(p.change("desired_partition_count", fmt.Sprint(n)))
 			}
 		}
 		for len(p.VisitStreams()[0].Parts) != 5 {
