@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,7 +18,7 @@ import (
 type spending struct {
 	*countFunction
 	message, visit time.Duration
-	on             *bool // whether time counts
+	on             *atomic.Bool // whether time counts
 	messages       *time.Duration
 	visits         map[string]time.Duration
 	keys           *int // that are still to be made, at no cost
@@ -29,7 +30,7 @@ func (f spending) OnMessage(ctx context.Context, rt flow.Runtime, m flow.Message
 	} else {
 		<-time.After(f.message)
 	}
-	if *f.on {
+	if f.on.Load() {
 		*f.messages += f.message
 	}
 	return f.countFunction.OnMessage(ctx, rt, m, out)
@@ -37,7 +38,7 @@ func (f spending) OnMessage(ctx context.Context, rt flow.Runtime, m flow.Message
 
 func (f spending) OnVisit(ctx context.Context, rt flow.Runtime, v flow.Visit, out flow.OutputCollector) error {
 	<-time.After(f.visit)
-	if *f.on {
+	if f.on.Load() {
 		f.visits[v.StreamID] += f.visit
 	}
 	return f.countFunction.OnVisit(ctx, rt, v, out)
@@ -61,16 +62,16 @@ func measure(t *testing.T, share float64, message, visit time.Duration, streams 
 		text = strings.Replace(text, "counts = [sweep]", "counts = ["+strings.Join(streams, ";")+"]", 1)
 		return strings.Replace(text, `sweep = {period = "10ms"}`, strings.Join(dynamic, ";"), 1)
 	}
-	on := false
+	var on atomic.Bool
 	visits = map[string]time.Duration{}
 	r.function = func() flow.Function {
 		return spending{newCountFunction(r), message, visit, &on, &messages, visits, &keys}
 	}
 	p := r.start(storetest.NewModel())
 	<-time.After(time.Second) // until every stream has visits
-	on = true
+	on.Store(true)
 	<-time.After(10 * time.Second)
-	on = false
+	on.Store(false)
 	p.pause()
 	return messages, visits
 }
