@@ -93,6 +93,7 @@ func (s *Server) routes() http.Handler {
 		"POST /v1/visits/{computation}/{stream}/run-now": {f: s.runNow, changes: true},
 		"GET /v1/spec":          {f: s.spec},
 		"POST /v1/spec/dynamic": {f: s.setDynamic, changes: true},
+		"POST /v1/repartition":  {f: s.repartition, changes: true, long: true},
 		"POST /v1/backup":       {f: s.backup, changes: true, long: true},
 		"POST /v1/state/get":    {f: s.stateGet},
 		"POST /v1/state/list":   {f: s.stateList},
@@ -102,7 +103,7 @@ func (s *Server) routes() http.Handler {
 		mux.Handle(pattern, s.handle(f))
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		s.answer(w, nil, failf(http.StatusNotFound, "there is no %s %s: the paths are /v1/status, visits, spec, backup, state, pause and stop", r.Method, r.URL.Path))
+		s.answer(w, nil, failf(http.StatusNotFound, "there is no %s %s: the paths are /v1/status, visits, spec, repartition, backup, state, pause and stop", r.Method, r.URL.Path))
 	})
 	return mux
 }

@@ -138,7 +138,7 @@ func (p *Pipeline) Repartition(ctx context.Context, computation string, partitio
 		return p.plan.noPartitions(computation)
 	}
 	if partitions != 0 {
-		path := "computations." + computation + ".desired_partition_count"
+		path := countPath(env.orders.Load().of(n), computation)
 		if _, err := p.SetDynamic(ctx, path, yson.Int64(int64(partitions)), 0); err != nil {
 			return err
 		}
@@ -153,6 +153,16 @@ func (p *Pipeline) Repartition(ctx context.Context, computation string, partitio
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// countPath is where the dynamic spec gives a computation's number of partitions,
+// or may give it: the number stands in one of two places.
+func countPath(d *spec.DynamicComputation, computation string) string {
+	path := yson.Join("computations", computation)
+	if d.Parameters.Get("desired_partition_count").IsSet() {
+		path = yson.Join(path, "parameters")
+	}
+	return yson.Join(path, "desired_partition_count")
 }
 
 func (p *plan) noPartitions(computation string) error {

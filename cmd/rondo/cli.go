@@ -17,18 +17,19 @@ const (
 
 // cli is the command line; kong reads commands, flags and help from it.
 type cli struct {
-	Run      runCommand      `cmd:"" help:"Run a pipeline until it is completed."`
-	Validate validateCommand `cmd:"" help:"Check a spec, tell every problem, and change nothing."`
-	Explain  explainCommand  `cmd:"" help:"Show what a spec means: its graph, and every parameter in force."`
-	State    stateCommand    `cmd:"" help:"Look into the states of a pipeline."`
-	Visits   visitsCommand   `cmd:"" help:"Look at visit streams, begin a pass, let them rest."`
-	Status   statusCommand   `cmd:"" help:"Show how a pipeline is: its partitions, and everything that is wrong."`
-	Spec     specCommand     `cmd:"" help:"Show the spec in force, and set dynamic parameters."`
-	Backup   backupCommand   `cmd:"" help:"Copy a data folder, while the pipeline runs or not."`
-	Queue    queueCommand    `cmd:"" help:"Fill, read and trim the queues in a store."`
-	Bench    benchCommand    `cmd:"" help:"Measure how fast this machine runs a pipeline."`
-	Version  versionCommand  `cmd:"" help:"Print the version."`
-	Help     helpCommand     `cmd:"" help:"Show what rondo, or one of its commands, can do."`
+	Run         runCommand         `cmd:"" help:"Run a pipeline until it is completed."`
+	Validate    validateCommand    `cmd:"" help:"Check a spec, tell every problem, and change nothing."`
+	Explain     explainCommand     `cmd:"" help:"Show what a spec means: its graph, and every parameter in force."`
+	State       stateCommand       `cmd:"" help:"Look into the states of a pipeline."`
+	Visits      visitsCommand      `cmd:"" help:"Look at visit streams, begin a pass, let them rest."`
+	Status      statusCommand      `cmd:"" help:"Show how a pipeline is: its partitions, and everything that is wrong."`
+	Spec        specCommand        `cmd:"" help:"Show the spec in force, and set dynamic parameters."`
+	Repartition repartitionCommand `cmd:"" help:"Give a computation another number of partitions while the pipeline runs."`
+	Backup      backupCommand      `cmd:"" help:"Copy a data folder, while the pipeline runs or not."`
+	Queue       queueCommand       `cmd:"" help:"Fill, read and trim the queues in a store."`
+	Bench       benchCommand       `cmd:"" help:"Measure how fast this machine runs a pipeline."`
+	Version     versionCommand     `cmd:"" help:"Print the version."`
+	Help        helpCommand        `cmd:"" help:"Show what rondo, or one of its commands, can do."`
 }
 
 const description = `Rondo runs stateful stream pipelines: each key has state, and every step is exactly once.
