@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 
+	"github.com/rondo-flow/rondo/console"
 	"github.com/rondo-flow/rondo/engine"
 	"github.com/rondo-flow/rondo/spec"
 	"github.com/rondo-flow/rondo/store"
@@ -47,8 +48,10 @@ func (c *explainCommand) Run(io *streams) error {
 type explanation struct {
 	*engine.InForce
 	dataDir string
-	// held says who keeps the store from being looked at.
-	held error
+	// held says who keeps the store from being looked at; running tells that it is
+	// the pipeline itself, which was asked.
+	held    error
+	running bool
 	// strangers are the functions that this binary does not have.
 	strangers []string
 }
@@ -78,8 +81,37 @@ func (e *explanation) find(s *spec.Spec) (err error) {
 	if err != nil {
 		return err
 	}
-	e.InForce, err = p.InForce(ctx, nil)
-	return err
+	if e.InForce, err = p.InForce(ctx, nil); err != nil || e.held == nil {
+		return err
+	}
+	return e.askRunning(ctx, s)
+}
+
+// askRunning finds out what a running pipeline goes by. Who holds the store may be
+// somebody else: then the file's spec is shown.
+func (e *explanation) askRunning(ctx context.Context, s *spec.Spec) error {
+	c := console.NewClient(e.dataDir)
+	defer c.Close()
+	in, err := c.Spec(ctx)
+	if err != nil {
+		return nil // e.held tells
+	}
+	status, err := c.Status(ctx)
+	if err != nil {
+		return nil
+	}
+	if err := sameName(in.Name, e.dataDir, s.Name); err != nil {
+		return err
+	}
+	if e.Spec, err = spec.Stored(in.Name, s.Path, in.Static, in.Dynamic); err != nil {
+		return err
+	}
+	e.Version, e.running = in.Version, true
+	e.Partitions = map[string]int{}
+	for _, p := range status.Partitions {
+		e.Partitions[p.Computation]++
+	}
+	return nil
 }
 
 func (e *explanation) print(out io.Writer, form string) error {
@@ -105,6 +137,8 @@ func (e *explanation) head() string {
 // origin says which dynamic spec is in force.
 func (e *explanation) origin() string {
 	switch {
+	case e.running:
+		return fmt.Sprintf("that of the running pipeline, version %d", e.Version)
 	case e.held != nil:
 		return fmt.Sprintf("the file's is shown; which one is in force is not known: %v", e.held)
 	case e.Origin == engine.NewFile:
