@@ -449,3 +449,28 @@ func TestTimersThatMayNotBeSetSayWhatToDo(t *testing.T) {
 		}
 	})
 }
+
+// TestTimersFireOnceThroughRepartitioning: timers lie under their keys' hashes, so
+// whoever has the range has them (D-13, D-14).
+func TestTimersFireOnceThroughRepartitioning(t *testing.T) {
+	forSeeds(t, func(t *testing.T, rng *rand.Rand) {
+		r := timerRig(t, 600, 57, "")
+		r.period = "300ms"
+		r.gate = make(chan struct{})
+		r.onMessage = taking(time.Duration(rng.IntN(3)) * time.Millisecond)
+		s := storetest.NewFaults(storetest.NewModel(), func(c storetest.Call) storetest.Fault { return someFault(rng, c) })
+		p := r.start(s)
+		for _, n := range []int{8, 2, 5} {
+			<-time.After(time.Duration(rng.IntN(400)) * time.Millisecond)
+			r.partitions = n
+			p.must(p.Repartition(t.Context(), "counter", n))
+		}
+		for len(p.VisitStreams()[0].Parts) != 5 {
+			<-time.After(time.Second)
+		}
+		close(r.gate)
+		p.must(<-p.done)
+		r.check()
+		r.checkTimers(s)
+	})
+}
