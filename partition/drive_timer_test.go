@@ -80,6 +80,10 @@ func (d *drive) answerTimers(r Ready) {
 		for _, t := range d.listTimers(survey.Request) {
 			e.Least, e.Any = min(e.Least, t.Event), true
 		}
+		if d.holding {
+			d.held = append(d.held, e)
+			continue
+		}
 		d.step(e)
 	}
 }

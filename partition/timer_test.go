@@ -266,6 +266,30 @@ func TestTimersAndOutputs(t *testing.T) {
 		d.run(time.Second)
 		want(t, "watermark", d.outputWatermark(), "30")
 	})
+	t.Run("so do timers beyond the window, those set while the store is asked for theirs among them", func(t *testing.T) {
+		for _, holding := range []bool{false, true} {
+			d := timed(t, func(d *drive) {
+				outputs(d)
+				d.cfg.Params.HoldTimers = 4
+				d.preset("t", 10, 100, 101, 102, 103, 104, 105, 106, 107)
+				d.handle = func(c *call) {
+					if c.payload == "early" {
+						c.set("t", 1000, 60)
+					}
+				}
+			})
+			d.holding = holding // the survey's answer
+			d.watermark("s", 50)
+			d.run(time.Second)
+			want(t, "asked", len(d.held) > 0, holding)
+			d.send("s", message{keyOf(10), "early"})
+			d.run(time.Second)
+			d.release()
+			d.watermark("s", 80)
+			d.run(20 * time.Second)
+			want(t, "watermark", d.outputWatermark(), "60")
+		}
+	})
 	t.Run("an output that does not depend on timers is not held back, nor is its completion", func(t *testing.T) {
 		d := timed(t, func(d *drive) {
 			d.cfg.Outputs = []Output{{"out", []string{"s"}}}
