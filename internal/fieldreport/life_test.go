@@ -31,21 +31,16 @@ func (w *world) start() *life {
 	if w.ended != 0 {
 		w.rec.Down(flowtest.Span{From: w.ended, To: w.now()})
 	}
-	w.life = w.begin()
+	w.life = w.begin(w.fault)
 	return w.life
 }
 
 // begin runs the pipeline beside whatever runs already.
-func (w *world) begin() *life {
+func (w *world) begin(fault func(storetest.Call) storetest.Fault) *life {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(w.t.Context())
 	l := &life{Pipeline: w.pipeline(), cancel: cancel, done: make(chan struct{})}
-	l.faults = storetest.NewFaults(w.store, func(c storetest.Call) storetest.Fault {
-		if w.fault == nil {
-			return storetest.Fault{}
-		}
-		return w.fault(c)
-	})
+	l.faults = storetest.NewFaults(w.store, fault)
 	go func() {
 		defer close(l.done)
 		l.sum, l.err = l.Run(ctx, l.faults)
