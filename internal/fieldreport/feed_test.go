@@ -15,6 +15,7 @@ import (
 type feed struct {
 	mu      sync.Mutex
 	rows    []schema.Row
+	gone    int // rows before those
 	ended   bool
 	changed chan struct{}
 }
@@ -33,6 +34,14 @@ func (f *feed) end() {
 	defer f.mu.Unlock()
 	f.ended = true
 	f.tell()
+}
+
+// forget lets go of the rows that were read.
+func (f *feed) forget() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	clear(f.rows)
+	f.gone, f.rows = f.gone+len(f.rows), nil
 }
 
 func (f *feed) tell() {
@@ -74,11 +83,12 @@ func (r *feedReader) Read(ctx context.Context, limit connector.Limit) (connector
 func (r *feedReader) batch(rows int) (connector.Batch, <-chan struct{}) {
 	r.feed.mu.Lock()
 	defer r.feed.mu.Unlock()
-	to := min(len(r.feed.rows), r.at+rows)
-	if to == r.at && !r.feed.ended {
-		return connector.Batch{}, r.feed.changed
+	f := r.feed
+	to := min(f.gone+len(f.rows), r.at+rows)
+	if to == r.at && !f.ended {
+		return connector.Batch{}, f.changed
 	}
-	b := connector.Batch{Rows: r.feed.rows[r.at:to], Bytes: 32 * (to - r.at), End: r.feed.ended && to == len(r.feed.rows)}
+	b := connector.Batch{Rows: f.rows[r.at-f.gone : to-f.gone], Bytes: 32 * (to - r.at), End: f.ended && to == f.gone+len(f.rows)}
 	r.at = to
 	b.Offset = []byte(strconv.Itoa(to))
 	return b, nil

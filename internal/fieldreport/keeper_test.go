@@ -94,7 +94,7 @@ func (k *keeper) call(rt flow.Runtime, key flow.Key, in flow.Keyed, c *call, out
 	}
 	if k.w.on != nil {
 		if err := k.w.on(c); err != nil {
-			k.failed(key, c)
+			k.w.failedVisit(c)
 			return err
 		}
 	}
@@ -134,10 +134,10 @@ func (k *keeper) note(key flow.Key, c *call, stamp, left uint64) {
 	k.w.rec.Add(e)
 }
 
-// failed notes a visit that is left out, where the spec says so.
-func (k *keeper) failed(key flow.Key, c *call) {
-	if c.visit != nil && k.w.skips && !k.w.quiet {
-		k.w.rec.Add(flowtest.Event{Kind: flowtest.FailedVisit, Key: key, Pass: c.visit.Pass, Stamp: k.w.stamp(), Found: c.found.Stamp, Left: c.found.Stamp})
+// failedVisit notes a visit that is left out, where the spec says so.
+func (w *world) failedVisit(c *call) {
+	if c.visit != nil && w.skips && !w.quiet {
+		w.rec.Add(flowtest.Event{Kind: flowtest.FailedVisit, Key: c.visit.Key, Pass: c.visit.Pass, Stamp: w.stamp(), Found: c.found.Stamp, Left: c.found.Stamp})
 	}
 }
 

@@ -93,6 +93,17 @@ func (l *life) sweeps() (out []visit.Status) {
 	return out
 }
 
+// partition is the state of the keeper's partition number i.
+func (w *world) partition(i int) engine.PartitionStatus {
+	id := w.ranges()[i].ID
+	for _, p := range w.life.Status().Partitions {
+		if p.ID == id {
+			return p
+		}
+	}
+	return engine.PartitionStatus{}
+}
+
 // problem returns what is shown under the visit stream's path, "" if nothing is.
 func (l *life) problem(leaf string) string {
 	for _, s := range l.sweeps() {

@@ -20,7 +20,8 @@ type watched struct {
 	commits atomic.Int64
 	lists   atomic.Int64
 	gets    atomic.Int64
-	listed  atomic.Int64 // keys
+	// slowest is how long the longest read took.
+	slowest atomic.Int64
 
 	// latency is told how long a message took from push to commit.
 	latency func(pushed time.Duration)
@@ -76,10 +77,9 @@ func (s *watched) RaiseGeneration(ctx context.Context, id store.PartitionID) (*s
 
 func (s *watched) ListStates(ctx context.Context, r store.ListRequest) (*store.ListAnswer, error) {
 	s.lists.Add(1)
+	began := time.Now()
 	a, err := s.Store.ListStates(ctx, r)
-	if err == nil {
-		s.listed.Add(int64(len(a.Keys)))
-	}
+	s.slowest.Store(max(s.slowest.Load(), int64(time.Since(began))))
 	return a, err
 }
 
