@@ -43,17 +43,18 @@ func (p *functionProcessor) handleVisit(ctx context.Context, plan *visitorPlan, 
 	call := func() error {
 		p.rt.begin()
 		p.rt.input(state, &v.Meta)
-		err := p.rt.end(p.call.onVisit.OnVisit(ctx, &p.rt, *v, &p.rt))
-		if err != nil {
-			err = p.busy.wrap(fmt.Errorf("visit by %s in pass %d: %w", plan.stream, v.Pass, err))
-		}
-		return err
+		return p.rt.end(p.call.onVisit.OnVisit(ctx, &p.rt, *v, &p.rt))
 	}
-	if !p.skips(plan) {
-		return call()
+	var err error
+	if p.one[0] = state; p.skips(plan) {
+		err = p.attempt(p.one[:], call)
+	} else {
+		err = call()
 	}
-	p.one[0] = state
-	return p.attempt(p.one[:], call)
+	if err != nil {
+		err = p.busy.wrap(fmt.Errorf("visit by %s in pass %d: %w", plan.stream, v.Pass, err))
+	}
+	return err
 }
 
 func (p *functionProcessor) skips(plan *visitorPlan) bool { return p.policy.skip[plan.stream] }

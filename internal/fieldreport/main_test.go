@@ -46,7 +46,8 @@ func alone(t *testing.T, scenario func(t *testing.T)) { synctest.Test(t, scenari
 // scenarios are the numbers of all that are played.
 var scenarios = []string{
 	"R01", "R02", "R05", "R07", "R08", "R09", "R10", "R11", "R12", "R13", "R15", "R16", "R17", "R18", "R19",
-	"R21", "R47", "R51",
+	"R21", "R23", "R24", "R25", "R27", "R28", "R29", "R31", "R33", "R34", "R35", "R36", "R37", "R39", "R40",
+	"R42", "R44", "R45", "R47", "R49", "R51", "R52", "R55", "R56", "R59", "R60", "R61", "R63", "R64", "R65",
 }
 
 func TestEveryScenarioHasATest(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"github.com/rondo-flow/rondo/flow"
 	"github.com/rondo-flow/rondo/flowtest"
 	"github.com/rondo-flow/rondo/store/storetest"
-	"github.com/rondo-flow/rondo/visit"
 )
 
 func TestR44APauseIsFollowedByOnePacedPass(t *testing.T) {
@@ -56,90 +55,13 @@ func TestR44APauseIsFollowedByOnePacedPass(t *testing.T) {
 	}
 }
 
-// machineRun drives the visit machine alone, whose wall clock a test may set.
-type machineRun struct {
-	cfg    visit.Config
-	params visit.Params
-	v      *visit.Visitor
-	stored visit.Stored
-	now    visit.Instant
-	keys   []visit.Key
-	rec    *flowtest.Recorder
-	schema *flow.KeySchema
-}
-
-func newMachineRun(t *testing.T, period time.Duration, n int) *machineRun {
-	m := &machineRun{schema: flowtest.Schema(t, "hash uint64 required"), params: visit.DefaultParams(), now: visit.Instant{Wall: int64(1e18)}}
-	m.params.Period, m.params.Finite = period, false
-	m.cfg = visit.Config{Stream: "sweep", Range: visit.FullRange(), Buckets: 4, Generation: 1, Sources: 1}
-	m.rec = flowtest.NewRecorder(func() time.Duration { return m.now.Mono })
-	for i := range n {
-		k := flowtest.Key(t, m.schema, inOrder(uint64(n))(uint64(i)))
-		m.keys = append(m.keys, visit.Key{Hash: inOrder(uint64(n))(uint64(i)), Bytes: k.Encoded()})
-		m.rec.Add(flowtest.Event{Kind: flowtest.MessageCall, Key: k, Left: 1})
-	}
-	m.restart()
-	return m
-}
-
-// restart makes the machine of the next owner.
-func (m *machineRun) restart() {
-	m.cfg.Generation++
-	m.v = visit.New(m.cfg, m.params, m.stored, m.now)
-}
-
-// run goes on for a time.
-func (m *machineRun) run(d time.Duration) {
-	const tick = 10 * time.Millisecond
-	for until := m.now.Mono + d; m.now.Mono < until; m.now.Mono, m.now.Wall = m.now.Mono+tick, m.now.Wall+int64(tick) {
-		for l, ok := m.v.NextList(m.now); ok; l, ok = m.v.NextList(m.now) {
-			m.v.AcceptList(m.now, l)
-			var a visit.Answer
-			for _, k := range m.keys {
-				if l.Range.Contains(k) {
-					a.Keys = append(a.Keys, visit.Found{Key: k, Bytes: 1})
-					a.Rows++
-				}
-			}
-			m.v.Listed(m.now, l.Token, []visit.Answer{a})
-		}
-		m.epoch()
-	}
-}
-
-func (m *machineRun) epoch() {
-	m.v.EpochOpened(m.now)
-	visits := m.v.NextVisits(m.now, nil, 1000)
-	for _, v := range visits {
-		m.rec.Add(flowtest.Event{Kind: flowtest.VisitCall, Key: flow.NewKey(m.schema, v.Key.Bytes), Pass: v.Pass, Found: 1, Left: 1})
-	}
-	m.v.AcceptVisits(m.now, visit.Outcome{Delivered: len(visits)})
-	m.store(m.v.Delta())
-	m.v.EpochCommitted(m.now)
-}
-
-func (m *machineRun) store(d visit.Delta) {
-	if m.stored.Buckets == nil {
-		m.stored.Buckets = map[int][]byte{}
-	}
-	if d.Record != nil {
-		m.stored.Record = d.Record
-	}
-	for _, b := range d.Buckets {
-		m.stored.Buckets[b.Index] = b.Value
-		if b.Value == nil {
-			delete(m.stored.Buckets, b.Index)
-		}
-	}
-}
-
 func TestR45TheWallClockMayStep(t *testing.T) {
 	const period = 20 * time.Second
 	steps := []time.Duration{-time.Hour, time.Hour, 5 * time.Minute, -5 * time.Minute, -24 * time.Hour, 24 * time.Hour}
 	for name, restart := range map[string]bool{"in one process": false, "between two owners": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := newMachineRun(t, period, 500)
+			m := newMachines(t, period, 500)
 			for _, step := range steps {
 				m.run(13 * time.Second) // in the middle of some pass
 				m.now.Wall += int64(step)
