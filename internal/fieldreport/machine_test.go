@@ -121,11 +121,11 @@ func (p *machine) store(d visit.Delta) {
 
 func TestR40ResizingAtEveryStepLeavesNobodyOut(t *testing.T) {
 	t.Parallel()
-	const period = 4 * time.Second
+	const period = 10 * time.Second
 	m := newMachines(t, period, 64)
 	m.repartition(8)
 	for step := range 300 {
-		m.run(time.Duration(20+step*7%190) * time.Millisecond)
+		m.run(time.Duration(300+step*37%400) * time.Millisecond) // about twenty times in a pass
 		m.repartition([]int{32, 8, 3, 8}[step%4])
 	}
 	l := m.rec.All()
