@@ -240,7 +240,7 @@ func (e *environment) grant(ctx context.Context, p *Pipeline, w *wish) (bool, er
 		return false, nil
 	}
 	if e.wishes.take(w) {
-		p.log.Warn("the number of partitions stays what it was", "computation", w.node.id, "reason", err)
+		p.log.Info("the number of partitions stays what it was", "computation", w.node.id, "reason", err)
 		w.answer(err)
 	}
 	return false, nil

@@ -15,6 +15,7 @@ import (
 	"github.com/rondo-flow/rondo/flow"
 	"github.com/rondo-flow/rondo/spec"
 	"github.com/rondo-flow/rondo/store/pebblestore"
+	"golang.org/x/sync/errgroup"
 )
 
 // ordersVariable is the environment variable that makes a process a child.
@@ -34,6 +35,11 @@ type orders struct {
 	// Slow names who takes what it gets only while producers are held back for
 	// it: "function", "sink" or nobody.
 	Slow string
+	// Layouts are numbers of partitions for routes, one after the other, each
+	// after Every commits of it; AtFinal: when a final pass has begun.
+	Layouts []int
+	Every   int
+	AtFinal bool
 }
 
 // released is what a test writes to a child's stdin to end a stall.
@@ -85,7 +91,7 @@ func work(ctx context.Context, o orders, release <-chan struct{}) (err error) {
 		return err
 	}
 	limits := limitsOf(sp)
-	w := wrappers{reporter: r, pressure: newPressure(r, limits), slow: o.Slow}
+	w := wrappers{reporter: r, pressure: newPressure(r, limits), slow: o.Slow, relayouter: newRelayouter(o)}
 	if o.Stall {
 		w.gate = release
 	}
@@ -102,8 +108,12 @@ func work(ctx context.Context, o orders, release <-chan struct{}) (err error) {
 	if err := audit(ctx, s, o.Data, limits.rows); err != nil {
 		return fmt.Errorf("found at start: %w", err)
 	}
-	sum, err := p.Run(ctx, &tap{Store: s, reporter: r, pressure: w.pressure})
-	if err != nil {
+	moves, end := errgroup.WithContext(ctx)
+	end, cancel := context.WithCancel(end)
+	moves.Go(func() error { return w.relayouter.run(end, p, r.say) })
+	sum, err := p.Run(ctx, &tap{Store: s, reporter: r, pressure: w.pressure, relayouter: w.relayouter})
+	cancel()
+	if err := errors.Join(err, moves.Wait()); err != nil {
 		return err
 	}
 	return r.sayJSON(newSummary(sum))

@@ -40,6 +40,7 @@ func (p *pressure) learn(ps []store.Partition) {
 func (p *pressure) start(sizes []store.InboxSize) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.sizes = map[store.PartitionID]int{}
 	for _, s := range sizes {
 		p.sizes[s.Target] = s.Messages
 	}
@@ -51,6 +52,12 @@ func (p *pressure) name(id store.PartitionID) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return fmt.Sprintf("%s %d", p.parts[id].Computation, id)
+}
+
+func (p *pressure) kind(id store.PartitionID) store.Kind {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.parts[id].Kind
 }
 
 // committed follows a commit, and says when an inbox becomes full. Consumers

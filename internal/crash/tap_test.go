@@ -13,6 +13,7 @@ type tap struct {
 	store.Store
 	reporter *reporter
 	pressure *pressure
+	*relayouter
 }
 
 var _ store.Store = (*tap)(nil)
@@ -28,6 +29,13 @@ func (t *tap) CreatePartitions(ctx context.Context, ps []store.Partition) ([]sto
 	ps, err := t.Store.CreatePartitions(ctx, ps)
 	t.pressure.learn(ps)
 	t.reporter.say("after create")
+	return ps, err
+}
+
+func (t *tap) Relayout(ctx context.Context, r store.Relayout) ([]store.Partition, error) {
+	t.reporter.say("before relayout")
+	ps, err := t.Store.Relayout(ctx, r)
+	t.reporter.say("after relayout")
 	return ps, err
 }
 
@@ -62,6 +70,7 @@ func (t *tap) Commit(ctx context.Context, c *store.Commit) error {
 	err := t.Store.Commit(ctx, c)
 	if err == nil {
 		t.pressure.committed(c)
+		t.relayouter.committed(t.pressure.kind(c.Partition))
 	}
 	t.reporter.say("after commit of %s%s", t.pressure.name(c.Partition), what)
 	return err

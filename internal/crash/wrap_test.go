@@ -17,6 +17,7 @@ type wrappers struct {
 	pressure *pressure
 	gate     <-chan struct{} // the source's last line waits for it, unless nil
 	slow     string
+	*relayouter
 }
 
 func (w *wrappers) register(functions *flow.Registry, connectors *connector.Registry) error {
@@ -72,6 +73,9 @@ func (f *watchedFunction) OnMessage(ctx context.Context, rt flow.Runtime, m flow
 func (f *watchedFunction) OnVisit(ctx context.Context, rt flow.Runtime, v flow.Visit, out flow.OutputCollector) error {
 	if v.Pass != f.pass || v.Final != f.final {
 		f.pass, f.final = v.Pass, v.Final
+		if v.Final && f.w.atFinal {
+			f.w.wake()
+		}
 		f.w.reporter.say("%s %d", map[bool]string{false: "pass", true: "final pass"}[v.Final], v.Pass)
 	}
 	return f.visits.OnVisit(ctx, rt, v, out)
