@@ -458,10 +458,14 @@ func TestTimersFireOnceThroughRepartitioning(t *testing.T) {
 		r.period = "300ms"
 		r.gate = make(chan struct{})
 		r.onMessage = taking(time.Duration(rng.IntN(3)) * time.Millisecond)
+		var waits [3]time.Duration // drawn before the faults draw from other goroutines
+		for i := range waits {
+			waits[i] = time.Duration(rng.IntN(400)) * time.Millisecond
+		}
 		s := storetest.NewFaults(storetest.NewModel(), func(c storetest.Call) storetest.Fault { return someFault(rng, c) })
 		p := r.start(s)
-		for _, n := range []int{8, 2, 5} {
-			<-time.After(time.Duration(rng.IntN(400)) * time.Millisecond)
+		for i, n := range []int{8, 2, 5} {
+			<-time.After(waits[i])
 			r.partitions = n
 			p.must(p.Repartition(t.Context(), "counter", n))
 		}
