@@ -20,7 +20,7 @@ func (r *Registry) AddSource(class string, f SourceFactory) error {
 	if r.sources == nil {
 		r.sources = map[string]SourceFactory{}
 	}
-	return add(r.sources, "source", class, f)
+	return add(r.sources, "source", class, f, f == nil)
 }
 
 // AddSink adds a sink class.
@@ -31,7 +31,7 @@ func (r *Registry) AddSink(class string, f SinkFactory) error {
 	if r.sinks == nil {
 		r.sinks = map[string]SinkFactory{}
 	}
-	return add(r.sinks, "sink", class, f)
+	return add(r.sinks, "sink", class, f, f == nil)
 }
 
 // AddStoreSink adds a class of sinks in the store.
@@ -42,12 +42,12 @@ func (r *Registry) AddStoreSink(class string, f StoreSinkFactory) error {
 	if r.storeSinks == nil {
 		r.storeSinks = map[string]StoreSinkFactory{}
 	}
-	return add(r.storeSinks, "sink", class, f)
+	return add(r.storeSinks, "sink", class, f, f == nil)
 }
 
-func add[F any](m map[string]F, what, class string, f F) error {
-	if class == "" {
-		return fmt.Errorf("register %s: a class name is needed", what)
+func add[F any](m map[string]F, what, class string, f F, none bool) error {
+	if class == "" || none {
+		return fmt.Errorf("register %s %q: a class name and a factory are needed", what, class)
 	}
 	if _, taken := m[class]; taken {
 		return fmt.Errorf("register %s %q: the name is taken", what, class)

@@ -23,6 +23,9 @@ func TestARegistryHasEachClassOnce(t *testing.T) {
 			t.Errorf("added the class %q", class)
 		}
 	}
+	if r.AddSource("none", nil) == nil || r.AddSink("none", nil) == nil || r.AddStoreSink("none", nil) == nil {
+		t.Error("added a class without a factory")
+	}
 	want := []string{"NYT::NFlow::TQueueSource", "file", "queue"}
 	if got := r.SourceClasses(); !slices.Equal(got, want) {
 		t.Errorf("sources %q, want %q", got, want)

@@ -133,16 +133,28 @@ func (b *builder) function(n *node, c *spec.Computation, path string) {
 		Inputs:      b.schemas(c.Inputs), Outputs: b.schemas(c.Outputs), Key: n.key,
 		Timers: c.TimerStreamIDs(), Visits: c.VisitStreamIDs(), Parents: c.Dependencies,
 	}
-	f, err := n.factory(n.setup)
+	f, err := made(n.factory(n.setup))
 	if err == nil {
 		err = n.accepts(f)
 	}
 	b.problem(path, err)
 }
 
+// made refuses a factory that made nothing and does not say why.
+func made[T any](v T, err error) (T, error) {
+	if err == nil && any(v) == nil {
+		err = errors.New("the factory returned neither a value nor an error: correct it")
+	}
+	return v, err
+}
+
 // unknown tells of a name that is not one of known.
 func (b *builder) unknown(path, what, name string, known []string) {
-	b.problem(path, fmt.Errorf("no %s %q: %s", what, name, yson.DidYouMean(name, known)))
+	hint := yson.DidYouMean(name, known)
+	if len(known) == 0 {
+		hint = "none is registered; add them to the registry in the options"
+	}
+	b.problem(path, fmt.Errorf("no %s %q: %s", what, name, hint))
 }
 
 // accepts tells whether the function has the methods that the computation
@@ -198,7 +210,7 @@ func (b *builder) source(ctx context.Context, n *node, c *spec.Computation, path
 	}
 	n.sourceStream = id
 	var err error
-	if n.source, err = factory(b.setup(c.ID, id, src.Parameters, path, n.schemas[0], nil)); err != nil {
+	if n.source, err = made(factory(b.setup(c.ID, id, src.Parameters, path, n.schemas[0], nil))); err != nil {
 		b.problem(path, err)
 		return
 	}
@@ -232,7 +244,7 @@ func (b *builder) sink(owner *node, s *spec.Sink, path string) {
 		return
 	}
 	if isInStore {
-		sink, err := inStore(b.setup(owner.id, s.ID, s.Parameters, path, nil, b.schemas(s.Inputs)))
+		sink, err := made(inStore(b.setup(owner.id, s.ID, s.Parameters, path, nil, b.schemas(s.Inputs))))
 		b.problem(path, err)
 		owner.storeSinks = append(owner.storeSinks, storeSink{s.Inputs, sink})
 		return
@@ -240,7 +252,7 @@ func (b *builder) sink(owner *node, s *spec.Sink, path string) {
 	n := &node{id: owner.id + "/sinks/" + s.ID, owner: owner.id, kind: store.SinkPartition, dynamic: owner.dynamic}
 	b.inputsOf(n, s.Inputs)
 	var err error
-	n.sink, err = factory(b.setup(owner.id, s.ID, s.Parameters, path, nil, b.schemas(s.Inputs)))
+	n.sink, err = made(factory(b.setup(owner.id, s.ID, s.Parameters, path, nil, b.schemas(s.Inputs))))
 	b.problem(path, err)
 	b.target(n.sink, path)
 	b.plan.nodes = append(b.plan.nodes, n)

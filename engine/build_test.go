@@ -115,3 +115,36 @@ func (r *rig) registries() (*flow.Registry, *connector.Registry) {
 	}
 	return &functions, &connectors
 }
+
+// TestFactoriesThatMakeNothingAreProblems: they are told where they are named, as
+// is a pipeline that has nothing at all.
+func TestFactoriesThatMakeNothingAreProblems(t *testing.T) {
+	text := fmt.Sprintf(rigSpec, 3, "", "1s")
+	s, err := spec.Parse("rig.yson", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var functions flow.Registry
+	var connectors connector.Registry
+	if err := errors.Join(
+		functions.Register("count", func(flow.Setup) (flow.Function, error) { return nil, nil }),
+		connectors.AddSource("memory", func(connector.Setup) (connector.Source, error) { return nil, nil }),
+		connectors.AddSink("memory", func(connector.Setup) (connector.Sink, error) { return nil, nil }),
+	); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Prepare(t.Context(), Options{Spec: s, Functions: &functions, Connectors: &connectors})
+	for _, place := range []string{"reader.source_streams.memory", "counter", "counter.sinks.out"} {
+		want := "spec.computations." + place + ": the factory returned neither a value nor an error"
+		if err == nil || strings.Count(err.Error(), want) != 1 {
+			t.Errorf("it is not told that %s\n%v", want, err)
+		}
+	}
+	_, err = Prepare(t.Context(), Options{Spec: s})
+	if err == nil || !strings.Contains(err.Error(), `no function "count": none is registered`) {
+		t.Errorf("without functions and connectors: %v", err)
+	}
+	if _, err = Prepare(t.Context(), Options{}); err == nil || !strings.Contains(err.Error(), "set Options.Spec") {
+		t.Errorf("without a spec: %v", err)
+	}
+}

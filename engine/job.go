@@ -111,7 +111,7 @@ func (j *job) openProcessor(ctx context.Context) (err error) {
 		j.proc = sink
 		return j.recordStart(ctx, sink.position)
 	default:
-		f, err := j.node.factory(j.node.setup)
+		f, err := made(j.node.factory(j.node.setup))
 		if err != nil {
 			return fmt.Errorf("function of computation %s: %w", j.node.id, err)
 		}

@@ -21,7 +21,8 @@ type Options struct {
 	// Spec is the pipeline's spec. If it has problems, Prepare tells them with its
 	// own, as far as it understands it.
 	Spec *spec.Spec
-	// Functions and Connectors give meaning to the names in the spec.
+	// Functions and Connectors give meaning to the names in the spec; nil ones
+	// are empty.
 	Functions  *flow.Registry
 	Connectors *connector.Registry
 	// SpecDir is the folder that source paths are relative to, DataDir the one
@@ -61,6 +62,15 @@ var ErrInput = errors.New("the input cannot be read")
 // functions, sources and sinks exist and accept their parameters, and that the
 // data to read is there. All problems are reported together.
 func Prepare(ctx context.Context, o Options) (*Pipeline, error) {
+	if o.Spec == nil {
+		return nil, errors.New("there is no spec to prepare: set Options.Spec")
+	}
+	if o.Functions == nil {
+		o.Functions = &flow.Registry{}
+	}
+	if o.Connectors == nil {
+		o.Connectors = &connector.Registry{}
+	}
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
@@ -102,6 +112,9 @@ type environment struct {
 // Run works until the pipeline is completed, stopped or paused, and returns what
 // the whole job came to, former runs included. It may be called once.
 func (p *Pipeline) Run(ctx context.Context, s store.Store) (*Summary, error) {
+	if s == nil {
+		return nil, errors.New("there is no store to run on: open one, such as a pebblestore")
+	}
 	if err := p.open(ctx, s); err != nil {
 		return nil, err
 	}

@@ -135,7 +135,7 @@ func (r *callRuntime) Count(name string, n int64) {
 	if !ok {
 		r.counts = slices.Insert(r.counts, i, store.Count{Name: name})
 	}
-	r.counts[i].Value += n
+	r.counts[i].Value = flow.AddCounts(r.counts[i].Value, n)
 }
 
 func (r *callRuntime) MessageBuilder(stream string) *flow.MessageBuilder {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rondo-flow/rondo/flow"
 	"github.com/rondo-flow/rondo/store"
 )
 
@@ -59,7 +60,7 @@ func (s *Summary) add(kind store.Kind, t store.Totals) {
 		s.Messages += t.Messages
 	}
 	for _, c := range t.Counts {
-		s.Counts[c.Name] += c.Value
+		s.Counts[c.Name] = flow.AddCounts(s.Counts[c.Name], c.Value)
 	}
 }
 

@@ -79,8 +79,8 @@ type Runtime interface {
 	// none yet. When the stream is completed it is the largest event timestamp
 	// that the stream carried (D-15).
 	Watermark(stream string) (Time, bool)
-	// Count adds n to a named counter of the job. Counts of a failed epoch do
-	// not count.
+	// Count adds n to a named counter of the job, as [AddCounts] does. Counts of a
+	// failed epoch do not count.
 	Count(name string, n int64)
 	// MessageBuilder starts a message for an output stream. If there is no such
 	// stream, the builder's Finish says so.

@@ -82,10 +82,10 @@ func (r *Runtime) Watermark(stream string) (flow.Time, bool) {
 func (r *Runtime) SetWatermark(stream string, t flow.Time) { r.watermarks[stream] = t }
 
 // Count adds to a counter.
-func (r *Runtime) Count(name string, n int64) { r.counts[name] += n }
+func (r *Runtime) Count(name string, n int64) { r.counts[name] = flow.AddCounts(r.counts[name], n) }
 
 // Counted returns the value of a counter, the current epoch included.
-func (r *Runtime) Counted(name string) int64 { return r.total[name] + r.counts[name] }
+func (r *Runtime) Counted(name string) int64 { return flow.AddCounts(r.total[name], r.counts[name]) }
 
 // MessageBuilder starts a message for an output stream.
 func (r *Runtime) MessageBuilder(stream string) *flow.MessageBuilder {
@@ -165,7 +165,7 @@ func (r *Runtime) EndEpoch() error {
 		r.stored[id] = value
 	}
 	for name, n := range r.counts {
-		r.total[name] += n
+		r.total[name] = flow.AddCounts(r.total[name], n)
 	}
 	r.begin()
 	return nil

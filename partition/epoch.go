@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rondo-flow/rondo/flow"
 	"github.com/rondo-flow/rondo/internal/invariants"
 	"github.com/rondo-flow/rondo/store"
 	"github.com/rondo-flow/rondo/visit"
@@ -340,7 +341,7 @@ func addCounts(counts, more []store.Count) []store.Count {
 		if !ok {
 			counts = slices.Insert(counts, i, store.Count{Name: c.Name})
 		}
-		counts[i].Value += c.Value
+		counts[i].Value = flow.AddCounts(counts[i].Value, c.Value)
 	}
 	return counts
 }

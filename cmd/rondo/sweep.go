@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rondo-flow/rondo/engine"
+	"github.com/rondo-flow/rondo/flow"
 )
 
 // sweep is one visit stream over all partitions of its computation.
@@ -72,7 +73,7 @@ func newSweep(partitions []engine.PartitionStatus, stream string) sweep {
 func (s *sweep) add(p engine.PartitionStatus, stream string) {
 	for _, c := range p.Totals.Counts {
 		if c.Name == evictions {
-			s.evictions += c.Value
+			s.evictions = flow.AddCounts(s.evictions, c.Value)
 		}
 	}
 	if p.Phase == engine.Done {
