@@ -39,6 +39,9 @@ func (t Type) parseBoolean(text string) (Value, error) {
 
 func (t Type) parseDouble(text string) (Value, error) {
 	f, err := strconv.ParseFloat(text, 64)
+	if strings.ContainsAny(text, "_xXpP") { // 0x1p3 and 1_000 are for Go
+		err = strconv.ErrSyntax
+	}
 	switch {
 	case err == nil:
 		return t.Convert(f)

@@ -117,7 +117,12 @@ func (lim limits) check(n *Node, v reflect.Value) error {
 		allowed := strings.Join(lim.enum, ", ")
 		return &limitError{fmt.Sprintf("%q is not one of %s", v.String(), allowed), "one of " + allowed}
 	}
-	if lim.rules == nil || lim.rules.allow(v) {
+	switch {
+	case lim.rules == nil:
+		return nil
+	case v.CanFloat() && math.IsInf(v.Float(), 0):
+		return &limitError{"must be finite, got " + printNumber(n, v), lim.rules.String()}
+	case lim.rules.allow(v):
 		return nil
 	}
 	return &limitError{fmt.Sprintf("must be %s, got %s", lim.rules, printNumber(n, v)), lim.rules.String()}

@@ -1,6 +1,7 @@
 package yson
 
 import (
+	"bytes"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -30,17 +31,20 @@ func FormatOf(path string) (Format, error) {
 	case ".json":
 		return JSON, nil
 	default:
-		return 0, fmt.Errorf("%s: the extension %q is none of .yson, .yaml, .yml, .json: rename the file", path, ext)
+		return 0, fmt.Errorf("the extension %q is none of .yson, .yaml, .yml, .json: rename the file", ext)
 	}
 }
+
+const byteOrderMark = "\uFEFF"
 
 // maxDepth bounds the nesting of trees, so that no input exhausts the stack.
 const maxDepth = 200
 
 // Parse returns the tree of data; of a fragment, the list or map. A fault of
 // syntax is a [Problems] of one problem with its [Pos]. Depth is limited to 200
-// levels.
+// levels. A byte order mark before the text is passed over.
 func Parse(data []byte, format Format) (*Node, error) {
+	data = bytes.TrimPrefix(data, []byte(byteOrderMark))
 	switch format {
 	case YSON, YSONListFragment, YSONMapFragment:
 		return parseYSON(data, format)

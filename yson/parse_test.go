@@ -103,6 +103,10 @@ func TestNotationsAgree(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
+		marked, err := Parse(append([]byte("\xef\xbb\xbf"), data...), format)
+		if err != nil || !bytes.Equal(Encode(marked), Encode(node)) {
+			t.Errorf("%s behind a byte order mark: error %v", name, err)
+		}
 		texts = append(texts, string(Encode(node)))
 	}
 	if texts[0] != texts[1] || texts[0] != texts[2] {
@@ -117,7 +121,7 @@ func TestFormatOf(t *testing.T) {
 		}
 	}
 	_, err := FormatOf("spec.txt")
-	if err == nil || err.Error() != `spec.txt: the extension ".txt" is none of .yson, .yaml, .yml, .json: rename the file` {
+	if err == nil || err.Error() != `the extension ".txt" is none of .yson, .yaml, .yml, .json: rename the file` {
 		t.Errorf("got %v", err)
 	}
 	if _, err := Parse(nil, 0); err == nil {

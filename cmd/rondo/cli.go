@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/alecthomas/kong"
 )
@@ -58,7 +60,10 @@ func execute(args []string, stdout io.Writer, stderr *os.File) int {
 	}
 	command, err := parser.Parse(args)
 	if err != nil {
-		return report(stderr, &usageError{err})
+		// What the parser would have one try is often no better.
+		what, _, _ := strings.Cut(err.Error(), " (short flag); perhaps try")
+		what = strings.Replace(what, "expected value value", "expected a value", 1)
+		return report(stderr, &usageError{errors.New(what)})
 	}
 	if err := command.Run(&streams{out: stdout, err: stderr}, parser); err != nil {
 		return report(stderr, err)

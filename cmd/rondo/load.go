@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -40,6 +41,9 @@ func (a *specArg) read() (*spec.Spec, error) {
 // those it finds itself.
 func (a *specArg) parse() (*spec.Spec, error) {
 	text, err := os.ReadFile(a.File)
+	if unread, ok := errors.AsType[*fs.PathError](err); ok {
+		err = unread.Err // the path is said anyway
+	}
 	if err != nil {
 		return nil, &specError{a.File, err}
 	}
@@ -62,24 +66,11 @@ func (a *specArg) parse() (*spec.Spec, error) {
 
 // dataFlag names the folder of a pipeline's data.
 type dataFlag struct {
-	Data string `placeholder:"DIR" help:"Folder for the state and the files that sinks write. Default: rondo-data/NAME, with the pipeline's name."`
+	Data pathFlag `placeholder:"DIR" help:"Folder for the state and the files that sinks write. Default: rondo-data/NAME, with the pipeline's name."`
 }
 
 func (d *dataFlag) folder(pipeline string) string {
-	return cmp.Or(d.Data, filepath.Join("rondo-data", pipeline))
-}
-
-// sizeFlag is a number of bytes on the command line, above 0.
-type sizeFlag yson.Size
-
-// UnmarshalText reads 16Mi, 1G or a plain number.
-func (f *sizeFlag) UnmarshalText(text []byte) error {
-	size, err := yson.ParseSize(string(text))
-	if err == nil && size <= 0 {
-		err = fmt.Errorf("%s is no size to work with: give one above 0", text)
-	}
-	*f = sizeFlag(size)
-	return err
+	return cmp.Or(string(d.Data), filepath.Join("rondo-data", pipeline))
 }
 
 // prepare checks the spec against the functions and connectors there are, and

@@ -107,7 +107,7 @@ func (f *placeFlags) place() (dataDir, pipeline string, err error) {
 		}
 		return f.folder(s.Name), s.Name, nil
 	case f.Data != "":
-		return f.Data, "", nil
+		return string(f.Data), "", nil
 	default:
 		return "", "", &usageError{errors.New("which pipeline? Name its spec file, or its data folder with --data")}
 	}

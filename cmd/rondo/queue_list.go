@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -48,7 +47,7 @@ func (c *queueListCommand) Run(io *streams) error {
 
 // queueDescription is the JSON form of a queue.
 type queueDescription struct {
-	Name       string                 `json:"name"`
+	Name       nameText               `json:"name"`
 	Partitions []partitionDescription `json:"partitions"`
 	Consumers  []consumerDescription  `json:"consumers"`
 }
@@ -62,21 +61,21 @@ type partitionDescription struct {
 
 // consumerDescription tells how far a consumer has read a partition.
 type consumerDescription struct {
-	Name      string `json:"name"`
-	Partition int    `json:"partition"`
-	Position  uint64 `json:"position"`
-	Unread    uint64 `json:"unread"`
+	Name      nameText `json:"name"`
+	Partition int      `json:"partition"`
+	Position  uint64   `json:"position"`
+	Unread    uint64   `json:"unread"`
 }
 
 func describeQueue(q *store.Queue) *queueDescription {
-	d := &queueDescription{Name: q.Name, Partitions: []partitionDescription{}, Consumers: []consumerDescription{}}
+	d := &queueDescription{Name: nameText(q.Name), Partitions: []partitionDescription{}, Consumers: []consumerDescription{}}
 	for _, p := range q.Partitions {
 		d.Partitions = append(d.Partitions, partitionDescription(p))
 	}
 	for _, c := range q.Consumers {
 		p := q.Partitions[c.Partition]
 		unread := p.Next - min(p.Next, max(p.First, c.Offset))
-		d.Consumers = append(d.Consumers, consumerDescription{c.Consumer, c.Partition, c.Offset, unread})
+		d.Consumers = append(d.Consumers, consumerDescription{nameText(c.Consumer), c.Partition, c.Offset, unread})
 	}
 	return d
 }
@@ -98,12 +97,12 @@ func (d *queueDescription) text() string {
 	for _, p := range d.Partitions {
 		rows, bytes = rows+p.Next-p.First, bytes+p.Bytes
 	}
-	fmt.Fprintf(&b, "%s: %s, %s rows, %s bytes\n", d.Name, plural(len(d.Partitions), "partition"), digits(int64(rows)), digits(bytes))
+	fmt.Fprintf(&b, "%s: %s, %s, %s\n", d.Name, plural(len(d.Partitions), "partition"), pluralDigits(int64(rows), "row"), pluralDigits(bytes, "byte"))
 	for i, p := range d.Partitions {
 		fmt.Fprintf(&b, "  partition %-4d offsets %d to %d\n", i, p.First, p.Next)
 	}
 	for i, c := range d.Consumers {
-		name := cmp.Or(c.Name, `""`)
+		name := c.Name.String()
 		if i > 0 && d.Consumers[i-1].Name == c.Name {
 			name = strings.Repeat(" ", len(name))
 		}

@@ -11,16 +11,17 @@ import (
 	"time"
 
 	"github.com/rondo-flow/rondo/connector/queue"
+	"github.com/rondo-flow/rondo/connector/rowtext"
 	"github.com/rondo-flow/rondo/store"
 )
 
 type queuePullCommand struct {
 	queueFlags
-	Partition *int   `placeholder:"N" help:"Only this partition, numbered from 0. By default all, one after the other."`
-	From      uint64 `placeholder:"OFFSET" help:"Begin at this offset of each partition."`
-	Consumer  string `placeholder:"NAME" help:"Only rows that this consumer has not read. What it has read stays as it is."`
-	Limit     int    `placeholder:"N" help:"Stop after N rows."`
-	Output    string `enum:"text,json" default:"text" placeholder:"FORM" help:"Print the rows as they are, a line each (text, default), or objects with their partition, offset and time (json)."`
+	Partition *int      `placeholder:"N" help:"Only this partition, numbered from 0. By default all, one after the other."`
+	From      uint64    `placeholder:"OFFSET" help:"Begin at this offset of each partition."`
+	Consumer  string    `placeholder:"NAME" help:"Only rows that this consumer has not read. What it has read stays as it is."`
+	Limit     limitFlag `placeholder:"N" help:"Stop after N rows; 0, the default, prints all."`
+	Output    string    `enum:"text,json" default:"text" placeholder:"FORM" help:"Print the rows as they are, a line each (text, default), or objects with their partition, offset and time (json)."`
 }
 
 // Help is shown below the usage.
@@ -49,7 +50,7 @@ func (c *queuePullCommand) Run(io *streams) (err error) {
 		return err
 	}
 	out := bufio.NewWriter(io.out)
-	left := c.Limit
+	left := int(c.Limit)
 	for _, p := range partitions {
 		n, err := c.pull(ctx, s, q, p, left, out)
 		if err != nil {
@@ -107,7 +108,7 @@ func (c *queuePullCommand) print(out io.Writer, partition int, row store.QueueRo
 	if c.Output == "json" {
 		e := json.NewEncoder(out)
 		e.SetEscapeHTML(false)
-		if err := e.Encode(pulled{partition, row.Offset, time.Unix(0, row.Time).UTC(), row.Value}); err != nil {
+		if err := e.Encode(pulled{partition, row.Offset, time.Unix(0, row.Time).UTC(), rowtext.AppendUTF8(nil, string(row.Value))}); err != nil {
 			return fmt.Errorf("partition %d, offset %d is no JSON: %w; print it with --output text", partition, row.Offset, err)
 		}
 		return nil

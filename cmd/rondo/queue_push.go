@@ -13,8 +13,8 @@ import (
 
 type queuePushCommand struct {
 	queueFlags
-	Partitions int      `placeholder:"N" help:"Number of partitions of a queue that is made, one by default; one that is there must have as many."`
-	By         []string `sep:"none" placeholder:"FIELD" help:"Rows with equal values of this field go to the same partition. May be repeated. By default rows are dealt out in turn."`
+	Partitions countFlag `placeholder:"N" help:"Number of partitions of a queue that is made, one by default; one that is there must have as many."`
+	By         []string  `sep:"none" placeholder:"FIELD" help:"Rows with equal values of this field go to the same partition. May be repeated. By default rows are dealt out in turn."`
 }
 
 // Help is shown below the usage.
@@ -39,7 +39,7 @@ func (c *queuePushCommand) Run(io *streams) error {
 	if err != nil {
 		return err
 	}
-	done, err := queue.Push(ctx, s, os.Stdin, queue.PushOptions{Queue: *c.Queue, Partitions: c.Partitions, By: c.By, Now: time.Now})
+	done, err := queue.Push(ctx, s, os.Stdin, queue.PushOptions{Queue: *c.Queue, Partitions: int(c.Partitions), By: c.By, Now: time.Now})
 	if errors.Is(err, store.ErrUnknownOutcome) {
 		err = fmt.Errorf("%w; whether the next %s are in the queue is not known: look with rondo queue list", err, plural(done.Unknown, "row"))
 	}

@@ -29,13 +29,13 @@ func (e *usageError) Unwrap() error { return e.err }
 // report prints an error, one line for each problem, and returns the exit code.
 func report(stderr io.Writer, err error) int {
 	if usage := (*usageError)(nil); errors.As(err, &usage) {
-		fmt.Fprintf(stderr, "rondo: %v\nSee rondo --help.\n", err)
+		fmt.Fprintf(stderr, "rondo: %s\nSee rondo --help.\n", visible(err.Error()))
 		return exitUsage
 	}
 	wrong := (*specError)(nil)
 	if !errors.As(err, &wrong) {
 		for _, e := range parts(err) {
-			fmt.Fprintf(stderr, "rondo: %v\n", e)
+			fmt.Fprintf(stderr, "rondo: %s\n", visible(e.Error()))
 		}
 		if asked := (*console.Error)(nil); errors.As(err, &asked) && asked.Wrong() {
 			return exitUsage
@@ -45,7 +45,7 @@ func report(stderr io.Writer, err error) int {
 	lines := 0
 	for _, e := range parts(wrong.err) {
 		for _, line := range problems(e) {
-			fmt.Fprintf(stderr, "%s:%s\n", wrong.file, line)
+			fmt.Fprintf(stderr, "%s:%s\n", visible(wrong.file), visible(line))
 			lines++
 		}
 	}
@@ -100,4 +100,12 @@ func plural(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// pluralDigits is plural for numbers that may be long.
+func pluralDigits(n int64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return digits(n) + " " + what + "s"
 }

@@ -81,8 +81,8 @@ func (k *kept) allKeyed() (all []*spec.Computation) {
 
 type stateListCommand struct {
 	stateFlags
-	From  string `placeholder:"KEY" help:"Begin at this key, given as the JSON object that is printed."`
-	Limit int    `default:"100" placeholder:"N" help:"Stop after N keys, 100 by default; 0 lists all."`
+	From  string    `placeholder:"KEY" help:"Begin at this key, given as the JSON object that is printed."`
+	Limit limitFlag `default:"100" placeholder:"N" help:"Stop after N keys, 100 by default; 0 lists all."`
 }
 
 // Help is shown below the usage.
@@ -103,7 +103,7 @@ func (c *stateListCommand) Run(io *streams) (err error) {
 	}
 	defer func() { err = errors.Join(err, k.close()) }()
 	out := bufio.NewWriter(io.out)
-	l := lister{kept: k, names: c.Name, print: c.printer(out), left: c.Limit, endless: c.Limit <= 0}
+	l := lister{kept: k, names: c.Name, print: c.printer(out), left: int(c.Limit), endless: c.Limit == 0}
 	more, err := c.list(ctx, &l)
 	if err = errors.Join(err, out.Flush()); err == nil && more != "" {
 		fmt.Fprintf(io.err, "rondo: there are more keys: go on with %s\n", more)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/rondo-flow/rondo/connector/rowtext"
 	"github.com/rondo-flow/rondo/schema"
@@ -71,8 +72,8 @@ func (f *keyForm) prefix(args []string) (string, error) {
 // row reads the values of the first columns, or all of them from an object.
 func (f *keyForm) row(args []string) (schema.Row, error) {
 	if len(args) == 1 && strings.HasPrefix(args[0], "{") {
-		row := make(schema.Row, f.given.Len())
-		if _, err := rowtext.NewJSONDecoder(f.given).Decode(args[0], row); err != nil {
+		row, err := f.object(args[0])
+		if err != nil {
 			return nil, fmt.Errorf("the key %s: %w", args[0], err)
 		}
 		return row, nil
@@ -88,6 +89,60 @@ func (f *keyForm) row(args []string) (schema.Row, error) {
 		row[i] = v
 	}
 	return row, errors.Join(problems...)
+}
+
+// object reads a key as it is printed. What is computed may be left out.
+func (f *keyForm) object(text string) (schema.Row, error) {
+	if !utf8.ValidString(text) {
+		return nil, errors.New(`it is no UTF-8: write the string as {"$base64": "..."}`)
+	}
+	computed := f.computed()
+	d := rowtext.NewJSONDecoder(f.given)
+	d.Unknown = func(name string) error {
+		if _, ok := computed.Index(name); ok {
+			return nil
+		}
+		return fmt.Errorf("%q is no column of the key: %s", name, hint(name, f.columns(), "the columns are "))
+	}
+	row, told := make(schema.Row, f.given.Len()), make(schema.Row, computed.Len())
+	if _, err := d.Decode(text, row); err != nil {
+		return nil, err
+	}
+	if _, err := rowtext.NewJSONDecoder(computed).Decode(text, told); err != nil {
+		return nil, err
+	}
+	return row, f.agrees(row, told)
+}
+
+// agrees refuses computed values that are not what the others give.
+func (f *keyForm) agrees(row, told schema.Row) error {
+	next := 0
+	for i, e := range f.expressions {
+		if e == nil {
+			continue
+		}
+		v := told[next]
+		next++
+		if is, err := e.Eval(row); err == nil && !v.IsNull() && v != is {
+			return fmt.Errorf("column %s is %s, and %s gives %s: leave it out", f.groupBy.Columns()[i].Name, v, e, is)
+		}
+	}
+	return nil
+}
+
+// computed are the columns with an expression, none of which has to be given.
+func (f *keyForm) computed() *schema.Schema {
+	var columns []schema.Column
+	for _, c := range f.groupBy.Columns() {
+		if c.Expression != "" {
+			columns = append(columns, schema.Column{Name: c.Name, Type: c.Type})
+		}
+	}
+	s, err := schema.New(columns)
+	if err != nil {
+		panic(err) // they are columns of a schema
+	}
+	return s
 }
 
 // encode encodes the columns of the key up to the first that the row does not
@@ -118,10 +173,14 @@ func (f *keyForm) encode(row schema.Row) (key, missing string, err error) {
 	return string(b), "", nil
 }
 
-func (f *keyForm) names() string {
+func (f *keyForm) names() string { return strings.Join(namesOf(f.given), ", ") }
+
+func (f *keyForm) columns() []string { return namesOf(f.groupBy) }
+
+func namesOf(s *schema.Schema) []string {
 	var names []string
-	for _, c := range f.given.Columns() {
+	for _, c := range s.Columns() {
 		names = append(names, c.Name)
 	}
-	return strings.Join(names, ", ")
+	return names
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/rondo-flow/rondo/flow"
 	"github.com/rondo-flow/rondo/flowtest"
 	"github.com/rondo-flow/rondo/yson"
+	"pgregory.net/rapid"
 )
 
 func newSource(t testing.TB, params string, columns ...string) (connector.Source, error) {
@@ -147,16 +148,35 @@ func TestUniformKeysAreEquallyFrequent(t *testing.T) {
 
 func TestZipfKeysFollowItsLaw(t *testing.T) {
 	const rows = 1e5
-	sum := 0.0
-	law := func(k int) float64 { return math.Pow(2+float64(k), -1.5) }
-	for k := range 100 {
-		sum += law(k)
-	}
-	for key, n := range frequencies(t, "{count=100; distribution=zipf; s=1.5; v=2}", rows) {
-		if want := rows * law(key) / sum; math.Abs(n-want) > 5*math.Sqrt(want) {
-			t.Errorf("key %d comes %v times, want about %.0f", key, n, want)
+	for _, c := range []struct{ s, v float64 }{{1.5, 2}, {1.001, 1}, {1.001, 1e9}, {10, 100}, {10, 1e9}} {
+		sum := 0.0
+		law := func(k int) float64 { return math.Pow(1+float64(k)/c.v, -c.s) }
+		for k := range 100 {
+			sum += law(k)
+		}
+		keys := fmt.Sprintf("{count=100; distribution=zipf; s=%g; v=%g}", c.s, c.v)
+		for key, n := range frequencies(t, keys, rows) {
+			if want := rows * law(key) / sum; math.Abs(n-want) > 5*math.Sqrt(want)+1 {
+				t.Errorf("%s: key %d comes %v times, want about %.0f", keys, key, n, want)
+			}
 		}
 	}
+}
+
+// TestZipfKeysStayBelowTheirNumber: also where doubles do not tell two keys apart.
+func TestZipfKeysStayBelowTheirNumber(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		k := Keys{
+			Distribution: zipf, Count: rapid.Int64Range(1, math.MaxInt64).Draw(t, "count"),
+			S: rapid.Float64Range(1.001, 10).Draw(t, "s"), V: rapid.Float64Range(1, 1e9).Draw(t, "v"),
+		}
+		from, r := newKeys(k), random(rapid.Uint64().Draw(t, "seed"))
+		for range 100 {
+			if key := from.draw(&r); key >= uint64(k.Count) {
+				t.Fatalf("key %d of %d", key, k.Count)
+			}
+		}
+	})
 }
 
 func TestPayloadsHaveTheirSizeAndDiffer(t *testing.T) {

@@ -78,8 +78,9 @@ func largest(t schema.Type) uint64 {
 	return n
 }
 
-// fillTimestamp fills times.
-func fillTimestamp(t schema.Type, k Column) (filler, error) {
+// fillTimestamp fills times. Without an end they begin again at the start behind
+// the last time that the type holds.
+func fillTimestamp(t schema.Type, k Column, rows uint64) (filler, error) {
 	start, err := time.Parse(time.RFC3339, k.Start)
 	if err != nil {
 		return nil, fmt.Errorf("start %q is no time such as 2006-01-02T15:04:05Z", k.Start)
@@ -97,7 +98,9 @@ func fillTimestamp(t schema.Type, k Column) (filler, error) {
 	from, step := uint64(start.UnixNano()), uint64(k.Step)
 	last := uint64(0) // the row with the largest time
 	if step > 0 {
-		last = (limit - from) / step
+		if last = (limit - from) / step; last+1 < max(2, rows) {
+			return nil, fmt.Errorf("start %s and step %s bring row %d out of range of %s: take a smaller step or count", k.Start, yson.FormatDuration(k.Step), last+1, t)
+		}
 	}
 	at := func(r *row) uint64 { return from + wrap(r.number, last)*step }
 	switch t.Kind() {

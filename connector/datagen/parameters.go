@@ -47,9 +47,9 @@ type Keys struct {
 	// key k has a frequency proportional to (v + k) ** -s.
 	Distribution string `yson:"distribution" enum:"uniform zipf"`
 	// S is the exponent of zipf: the larger, the more the first keys prevail.
-	S float64 `yson:"s" range:">1"`
+	S float64 `yson:"s" range:">=1.001,<=10"`
 	// V is what zipf adds to keys: the larger, the less the first keys prevail.
-	V float64 `yson:"v" range:">=1"`
+	V float64 `yson:"v" range:">=1,<=1e9"`
 }
 
 const (
@@ -97,6 +97,14 @@ func (p *Parameters) check(setup connector.Setup) ([]filler, error) {
 	if p.Finite && p.Count == 0 {
 		problems.Add(node.Get("finite"), yson.Join(path, "finite"), "a finite source needs a number of rows: set count, or leave finite out")
 	}
+	if p.Keys.Distribution != zipf {
+		keys := node.Get("keys")
+		for _, name := range []string{"s", "v"} {
+			if n := keys.Get(name); n.IsSet() {
+				problems.Add(n, yson.Join(path, "keys", name), "this is for distribution = zipf")
+			}
+		}
+	}
 	columns := yson.Join(path, "columns")
 	for _, name := range slices.Sorted(maps.Keys(p.Columns)) {
 		if _, known := setup.Schema.Index(name); !known {
@@ -106,7 +114,7 @@ func (p *Parameters) check(setup connector.Setup) ([]filler, error) {
 	var fillers []filler
 	kinds, text := p.kinds(setup.Schema), block{seed: p.Seed, payload: int(p.PayloadSize)}
 	for i, c := range setup.Schema.Columns() {
-		fill, err := newFiller(&c, kinds[i], &text)
+		fill, err := newFiller(&c, kinds[i], &text, uint64(p.Count))
 		if err != nil {
 			problems.Add(node.Get("columns").Get(c.Name), yson.Join(columns, c.Name), "%v", err)
 		}
@@ -149,8 +157,8 @@ func kindOf(t schema.Type) string {
 	}
 }
 
-// newFiller makes what fills a column of a kind.
-func newFiller(c *schema.Column, k Column, text *block) (filler, error) {
+// newFiller makes what fills a column of a kind, in a number of rows; 0 is no end.
+func newFiller(c *schema.Column, k Column, text *block, rows uint64) (filler, error) {
 	switch {
 	case c.Expression != "":
 		return nil, errors.New("the column has an expression: the datagen source fills columns, it computes none")
@@ -165,7 +173,7 @@ func newFiller(c *schema.Column, k Column, text *block) (filler, error) {
 	case kindSequence:
 		return fillNumber(c.Type, k.Kind, func(r *row) uint64 { return r.number })
 	case kindTimestamp:
-		return fillTimestamp(c.Type, k)
+		return fillTimestamp(c.Type, k, rows)
 	case kindPayload:
 		return fillPayload(c.Type, text)
 	case kindRandom:

@@ -65,7 +65,7 @@ func (k *keys) draw(r *random) uint64 {
 	*k.from = *r
 	key := k.zipf.Uint64()
 	*r = *k.from
-	return key
+	return min(key, k.count-1) // it rounds, where there are more keys than doubles
 }
 
 // block is text that payloads are pieces of, made when it is needed. It has many

@@ -34,6 +34,9 @@ var badJSON = map[string]struct{ line, want string }{
 
 var badCSV = map[string]struct{ line, want string }{
 	"text for a number":             {`x,,,,,,`, `in.csv:3:1: column id: "x" is no number, want int64`},
+	"a Go literal for a double":     {`1,,,0x1p3,,,`, `in.csv:3:5: column d: "0x1p3" is no number, want double`},
+	"digits in groups":              {`1,,,1_0.5,,,`, `in.csv:3:5: column d: "1_0.5" is no number, want double`},
+	"a bare carriage return":        {"1,,,,a\rb,,", `in.csv:3:7: a carriage return outside quotes: end lines with a line feed, and put fields that hold one in quotes`},
 	"text for a boolean":            {`1,,,,,,1`, `in.csv:3:8: column f: "1" is neither true nor false, want boolean`},
 	"a required column empty":       {`"",,,,,,`, `in.csv:3:1: column id: the field is empty, and the column is required`},
 	"an integer out of range":       {`-9223372036854775809,,,,,,`, `in.csv:3:1: column id: "-9223372036854775809" is out of range of int64`},
@@ -63,6 +66,16 @@ func TestBadInputSaysWhereAndWhatAndStopsThePipeline(t *testing.T) {
 			checkMalformed(t, err, c.want)
 		})
 	}
+}
+
+// TestLinesThatEndWithACarriageReturnAloneAreNoRows: nor are they a header that
+// nothing follows.
+func TestLinesThatEndWithACarriageReturnAloneAreNoRows(t *testing.T) {
+	rows, err := readAll(t, "in.csv", "id,s\r1,a\r2,b\r", "format=csv; on_malformed=skip")
+	if len(rows) > 0 {
+		t.Errorf("rows %q", rows)
+	}
+	checkMalformed(t, err, "in.csv:1:5: a carriage return outside quotes: end lines with a line feed, and put fields that hold one in quotes")
 }
 
 func checkMalformed(t *testing.T, err error, want string) {

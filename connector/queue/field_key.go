@@ -18,6 +18,7 @@ type fieldKey struct {
 	names   []string
 	decoder rowtext.Decoder
 	row     schema.Row
+	others  map[string]bool // fields of the object in hand that are not named
 }
 
 func newFieldKey(names []string) (*fieldKey, error) {
@@ -29,12 +30,25 @@ func newFieldKey(names []string) (*fieldKey, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the fields to choose the partition by: %w", err)
 	}
-	return &fieldKey{names: names, decoder: rowtext.NewJSONDecoder(s), row: make(schema.Row, len(names))}, nil
+	decoder := rowtext.NewJSONDecoder(s)
+	k := &fieldKey{names: names, decoder: decoder, row: make(schema.Row, len(names)), others: map[string]bool{}}
+	decoder.Unknown = k.once
+	return k, nil
+}
+
+// once refuses a field that comes twice: readers would not agree on its value.
+func (k *fieldKey) once(name string) error {
+	if k.others[name] {
+		return fmt.Errorf("field %q comes twice", name)
+	}
+	k.others[name] = true
+	return nil
 }
 
 // hash checks the object. A field that it lacks is null.
 func (k *fieldKey) hash(object string) (uint64, error) {
 	clear(k.row)
+	clear(k.others)
 	if _, err := k.decoder.Decode(object, k.row); err != nil {
 		return 0, connector.Malformed(err)
 	}

@@ -42,8 +42,9 @@ type Pushed struct {
 }
 
 const (
-	pushRows  = 1000
-	pushBytes = 1 << 20
+	pushRows      = 1000
+	pushBytes     = 1 << 20
+	byteOrderMark = "\uFEFF"
 )
 
 // Push appends lines of text to a queue, each a JSON object; blank ones are
@@ -106,7 +107,7 @@ func (p *pusher) run(ctx context.Context) error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
-			return fmt.Errorf("line %d: %w; the lines before it are in the queue: %d rows", p.done.Lines, err, p.done.Rows)
+			return fmt.Errorf("line %d: %w; the lines before it are in the queue: %s", p.done.Lines, err, plural(p.done.Rows, "row"))
 		}
 	}
 }
@@ -136,6 +137,9 @@ func (p *pusher) line() ([]byte, error) {
 		p.done.Lines++
 		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
+		}
+		if p.done.Lines == 1 {
+			line = bytes.TrimPrefix(line, []byte(byteOrderMark))
 		}
 		return bytes.TrimSpace(line), nil // a last line may lack its end
 	}
@@ -167,7 +171,7 @@ func (p *pusher) flush(ctx context.Context) error {
 		if errors.Is(err, store.ErrUnknownOutcome) {
 			p.done.Unknown = len(p.rows)
 		}
-		return fmt.Errorf("push to queue %s after %d rows: %w", p.options.Queue, p.done.Rows, err)
+		return fmt.Errorf("push to queue %s after %s: %w", p.options.Queue, plural(p.done.Rows, "row"), err)
 	}
 	p.done.Rows += len(p.rows)
 	p.done.Bytes += p.bytes

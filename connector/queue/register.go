@@ -52,8 +52,15 @@ func fits(q store.Queue, partitions int) error {
 	if partitions == 0 || len(q.Partitions) == partitions {
 		return nil
 	}
-	return fmt.Errorf("queue %s has %d partitions and is to have %d: their number cannot be changed; leave it out, or write to another queue",
-		q.Name, len(q.Partitions), partitions)
+	return fmt.Errorf("queue %s has %s and is to have %d: their number cannot be changed; leave it out, or write to another queue",
+		q.Name, plural(len(q.Partitions), "partition"), partitions)
+}
+
+func plural(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }
 
 // missing is the error of a queue that is read and not there.

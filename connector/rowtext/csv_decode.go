@@ -88,7 +88,7 @@ func (d *CSVDecoder) Decode(text string, row schema.Row) (bool, error) {
 // split cuts a row into its fields.
 func (d *CSVDecoder) split(text string) error {
 	d.fields = d.fields[:0]
-	plain := strings.IndexByte(text, '"') < 0
+	plain := strings.IndexByte(text, '"') < 0 && strings.IndexByte(text, '\r') < 0
 	for at := 0; ; {
 		f, end, err := d.field(text, at, plain)
 		if err != nil {
@@ -103,7 +103,7 @@ func (d *CSVDecoder) split(text string) error {
 }
 
 // field reads the field at a place and returns where it ends: at a delimiter or
-// at the end of the row. plain tells that there are no quotes.
+// at the end of the row. plain tells that there is nothing to look out for.
 func (d *CSVDecoder) field(text string, at int, plain bool) (f csvField, end int, err error) {
 	if !plain && at < len(text) && text[at] == '"' {
 		return d.quoted(text, at)
@@ -113,6 +113,9 @@ func (d *CSVDecoder) field(text string, at int, plain bool) (f csvField, end int
 		end = at + i
 	}
 	if !plain {
+		if i := strings.IndexByte(text[at:end], '\r'); i >= 0 {
+			return f, 0, &Error{Offset: at + i, Err: errors.New("a carriage return outside quotes: end lines with a line feed, and put fields that hold one in quotes")}
+		}
 		if i := strings.IndexByte(text[at:end], '"'); i >= 0 {
 			return f, 0, &Error{Offset: at + i, Err: errors.New("a quote inside a field that does not begin with one: put the whole field in quotes, and write two for each inside")}
 		}

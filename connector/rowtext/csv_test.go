@@ -69,8 +69,9 @@ func texts(d Decoder, text string) []string {
 	return texts
 }
 
-// FuzzCSVDecode compares rows and fields with encoding/csv, which differs in one
-// thing: it takes the carriage return from line ends inside quotes.
+// FuzzCSVDecode compares rows and fields with encoding/csv, which differs in two
+// things: it takes the carriage return from line ends inside quotes, and lets
+// others stand in fields without quotes.
 func FuzzCSVDecode(f *testing.F) {
 	for _, text := range []string{
 		"a,b\n1,2\n", "a,\"b\nc\"\"d\",\n", "\"a\r\nb\"\r\n\r\nc\r", "a\"b,c\n\"d\"e,f\ng", "\"open,\n1,2\n", ",,\n\"\"\n,\"\"\n", "\r\n\r\r\na\r\r\n", "\"\"\"\"\n", "\"a\" ,b\n",
@@ -93,7 +94,9 @@ func FuzzCSVDecode(f *testing.F) {
 			}
 			want, wantErr := slow.Read()
 			err := d.split(row)
+			carriage := func(field string) bool { return strings.Contains(field, "\r") }
 			switch {
+			case err != nil && strings.Contains(err.Error(), "carriage return") && slices.ContainsFunc(want, carriage):
 			case (err == nil) != (wantErr == nil):
 				t.Fatalf("row %q of %q: error %v, encoding/csv says %v", row, text, err, wantErr)
 			case err == nil && !slices.EqualFunc(d.fields, want, func(f csvField, w string) bool { return strings.ReplaceAll(f.text, "\r\n", "\n") == w }):

@@ -2,6 +2,7 @@ package rowtext
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/rondo-flow/rondo/schema"
 )
@@ -21,6 +22,8 @@ func (f csvField) value(col *schema.Column) (schema.Value, error) {
 		return col.ParseText(f.text)
 	case kind == schema.KindAny:
 		return anyFromText(col, f.text)
+	case kind == schema.KindDouble && strings.ContainsAny(f.text, "_xXpP"):
+		return col.ParseText(f.text) // refuses what is a number in Go alone
 	default:
 		return fromNumber(col, f.text)
 	}

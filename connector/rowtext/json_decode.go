@@ -11,6 +11,10 @@ import (
 // same fields in the same order, so it first compares a field's name with the
 // one that stood at the same place in the line before.
 type JSONDecoder struct {
+	// Unknown is asked about each field that the schema does not name, if it is
+	// given; its error is the row's.
+	Unknown func(name string) error
+
 	columns  []schema.Column
 	required int
 	index    *schema.Schema
@@ -107,6 +111,11 @@ func (d *JSONDecoder) field(c *cursor, field int, row schema.Row) (int, error) {
 	}
 	i := d.column(field, name)
 	if i < 0 {
+		if d.Unknown != nil {
+			if err := d.Unknown(name); err != nil {
+				return 0, at(start, err)
+			}
+		}
 		return 0, c.skip(1)
 	}
 	if d.seen[i] == d.line {
