@@ -10,15 +10,40 @@ type Status struct {
 	Totals store.Totals
 	// Waiting are the messages held in memory and not taken yet.
 	Waiting  int
+	Timers   []TimerStatus
 	Visitors []visit.Status
 	// Passes are the summaries of completed passes of each visit stream, oldest
 	// first (KV-16).
 	Passes [][]visit.Summary
 }
 
+// TimerStatus is what is shown of a timer stream.
+type TimerStatus struct {
+	Stream string
+	// Held timers are in memory; More says that others are set, which only the store
+	// knows.
+	Held int
+	More bool
+	// Next is the first one's trigger, Watermark what it is compared with; unix
+	// nanoseconds. Next is 0 if none is held, Watermark store.NoTime while there is
+	// none.
+	Next, Watermark int64
+}
+
+func (t *timerStream) status() TimerStatus {
+	s := TimerStatus{Stream: t.Stream, Held: len(t.window), More: !t.whole, Watermark: t.watermark}
+	if len(t.window) > 0 {
+		s.Next = t.window[0].Trigger
+	}
+	return s
+}
+
 // Status describes the machine now.
 func (m *Machine) Status(now visit.Instant) Status {
 	s := Status{Totals: cloneTotals(m.totals), Waiting: m.inbox.waiting}
+	for _, t := range m.timers {
+		s.Timers = append(s.Timers, t.status())
+	}
 	for _, v := range m.visitors {
 		s.Visitors = append(s.Visitors, v.machine.Status(now))
 		s.Passes = append(s.Passes, v.machine.Summaries())

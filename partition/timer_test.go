@@ -27,6 +27,7 @@ func TestTimersFireWhenTheWatermarkReachesThem(t *testing.T) {
 		d.run(time.Second)
 		want(t, "fired", d.emitted, "[]")
 		want(t, "stored", len(d.timers), 4)
+		want(t, "status", d.machine.Status(d.now).Timers, "[{t 4 false 20 19}]")
 		d.watermark("s", 30)
 		d.run(time.Second)
 		want(t, "fired", d.emitted, "[10@20(15) 20@20(15) 10@30(25)]")
