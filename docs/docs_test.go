@@ -82,6 +82,27 @@ func TestTheDocumentsCommandsPrintWhatTheySay(t *testing.T) {
 	}
 }
 
+// The README shows the example's function; what it shows must be what runs.
+func TestTheREADMEShowsTheFunctionThatRuns(t *testing.T) {
+	source, err := os.ReadFile(filepath.Join("..", "examples", "sessions", "sessions.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := 0
+	for _, b := range blocks(t, "../README.md") {
+		if b.info != "go" {
+			continue
+		}
+		shown++
+		if !strings.Contains(string(source), b.text) {
+			t.Errorf("the Go block at line %d of README.md is not part of examples/sessions/sessions.go:\n%s", b.line, b.text)
+		}
+	}
+	if shown == 0 {
+		t.Error("README.md shows no function")
+	}
+}
+
 // hurry lets the clicks of the example come faster than the documents say.
 func hurry(t *testing.T, path string) {
 	text, err := os.ReadFile(path)

@@ -2,6 +2,7 @@ package flow_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -43,27 +44,44 @@ func TestTime(t *testing.T) {
 	}
 }
 
+// TestAccessorsTakeOnlyTheirKind: reading a column as another kind than it has is
+// a mistake that must not pass for a zero.
 func TestAccessorsTakeOnlyTheirKind(t *testing.T) {
 	s := flowtest.Schema(t, "i int64", "u uint32", "d double", "b boolean", "s string", "n int64")
 	p := flow.NewPayload(s, flowtest.Row(t, s, -1, 2, 3.5, true, "four", nil))
-	for _, c := range s.Columns() {
-		want := func(name string, is bool) {
-			if name == c.Name != is {
-				t.Errorf("the accessor of %s on column %s: non-zero is %v", name, c.Name, is)
+	accessors := map[string]func(column string) any{
+		"i": func(c string) any { return p.Int64(c) }, "u": func(c string) any { return p.Uint64(c) },
+		"d": func(c string) any { return p.Float64(c) }, "b": func(c string) any { return p.Bool(c) },
+		"s": func(c string) any { return p.String(c) },
+	}
+	want := map[string]any{"i": int64(-1), "u": uint64(2), "d": 3.5, "b": true, "s": "four"}
+	for name, accessor := range accessors {
+		for _, c := range s.Columns() {
+			got, failed := call(accessor, c.Name)
+			switch {
+			case name == c.Name && got != want[name], name == "i" && c.Name == "n" && got != int64(0):
+				t.Errorf("column %s is %v, %s", c.Name, got, failed)
+			case name != c.Name && (name != "i" || c.Name != "n") && !strings.HasPrefix(failed, "column "+c.Name+" is "+c.Type.String()+" and is read as "):
+				t.Errorf("the accessor of %s takes %v from column %s: %s", name, got, c.Name, failed)
 			}
 		}
-		want("i", p.Int64(c.Name) == -1)
-		want("u", p.Uint64(c.Name) == 2)
-		want("d", p.Float64(c.Name) == 3.5)
-		want("b", p.Bool(c.Name))
-		want("s", p.String(c.Name) == "four")
-		if p.Has(c.Name) != (c.Name != "n") {
-			t.Errorf("Has(%s) is %v", c.Name, p.Has(c.Name))
+		if got, failed := call(accessor, "ii"); failed != `the message has no column "ii": did you mean i?` {
+			t.Errorf("the accessor of %s takes %v from no column: %s", name, got, failed)
 		}
 	}
-	if p.Has("other") || !p.Value("other").IsNull() {
+	if !p.Has("i") || p.Has("n") || p.Has("other") || !p.Value("other").IsNull() {
 		t.Error("a column that is not there has a value")
 	}
+}
+
+// call returns what an accessor returns, or panics with.
+func call(accessor func(string) any, column string) (value any, failed string) {
+	defer func() {
+		if r := recover(); r != nil {
+			failed = fmt.Sprint(r)
+		}
+	}()
+	return accessor(column), ""
 }
 
 func TestAKeyKnowsItsColumns(t *testing.T) {

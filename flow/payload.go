@@ -4,9 +4,13 @@ import (
 	"fmt"
 
 	"github.com/rondo-flow/rondo/schema"
+	"github.com/rondo-flow/rondo/yson"
 )
 
-// Payload is a row with its schema.
+// Payload is a row with its schema. To read a column that the schema does not
+// have, or as another kind than it has, is a mistake in the function: the getters
+// Int64, Uint64, Float64, Bool and String panic then and say what is wrong, which
+// fails the call. [Payload.Has] and [Payload.Value] ask first.
 type Payload struct {
 	schema *schema.Schema
 	row    schema.Row
@@ -35,32 +39,42 @@ func (p Payload) Value(column string) schema.Value {
 // Has tells whether the column exists and is not null.
 func (p Payload) Has(column string) bool { return !p.Value(column).IsNull() }
 
-// Int64 returns a column of signed integers; 0 when it is null or of another
-// kind.
+// Int64 returns a column of signed integers; 0 when it is null.
 func (p Payload) Int64(column string) int64 { return p.of(schema.KindInt64, column).AsInt64() }
 
-// Uint64 returns a column of unsigned integers; 0 when it is null or of another
-// kind.
+// Uint64 returns a column of unsigned integers, dates, datetimes or timestamps; 0
+// when it is null.
 func (p Payload) Uint64(column string) uint64 { return p.of(schema.KindUint64, column).AsUint64() }
 
-// Float64 returns a float or double column; 0 when it is null or of another
-// kind.
+// Float64 returns a float or double column; 0 when it is null.
 func (p Payload) Float64(column string) float64 { return p.of(schema.KindDouble, column).AsDouble() }
 
-// Bool returns a boolean column; false when it is null or of another kind.
+// Bool returns a boolean column; false when it is null.
 func (p Payload) Bool(column string) bool { return p.of(schema.KindBoolean, column).AsBoolean() }
 
-// String returns a string or utf8 column; "" when it is null or of another
-// kind.
+// String returns a string or utf8 column; "" when it is null.
 func (p Payload) String(column string) string { return p.of(schema.KindString, column).AsString() }
 
-// of returns the value of a column that has the wanted kind, else null: the
-// accessors of schema.Value take the bits of any kind.
+// of returns the value of a column, which has to hold the wanted kind: the
+// accessors of schema.Value take the bits of any.
 func (p Payload) of(kind schema.Kind, column string) schema.Value {
-	if v := p.Value(column); v.Kind() == kind {
-		return v
+	i, ok := p.schema.Index(column)
+	if !ok {
+		panic(fmt.Sprintf("the message has no column %q: %s", column, yson.DidYouMean(column, p.columns())))
 	}
-	return schema.Null()
+	v := p.row[i]
+	if is := p.schema.Columns()[i].Type; is.Kind() != kind || v.Kind() != kind && !v.IsNull() {
+		panic(fmt.Sprintf("column %s is %s and is read as %s: take the getter of its type, or Value", column, is, kind))
+	}
+	return v
+}
+
+func (p Payload) columns() []string {
+	var names []string
+	for _, c := range p.schema.Columns() {
+		names = append(names, c.Name)
+	}
+	return names
 }
 
 // OutputMessage is a message on its way out: finished by MessageBuilder.Finish

@@ -24,7 +24,8 @@ type Computation struct {
 	Parameters         *yson.Node `yson:"parameters"`                      // of the class: those it has may stand here too; companions get all
 
 	// GroupBy is the schema of the keys. Its first column is a uint64 hash where
-	// the computation has inputs or visits (KV-4).
+	// the computation has inputs or visits (KV-4). Columns of float, double and any
+	// cannot be part of a key.
 	GroupBy *schema.Schema `yson:"group_by_schema"`
 
 	Inputs  []string `yson:"input_stream_ids,set"`  // streams it reads

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -169,22 +168,5 @@ func TestBothNotationsSayTheSame(t *testing.T) {
 	if a.Name != b.Name || a.StaticText != b.StaticText || a.DynamicText != b.DynamicText {
 		t.Errorf("pipeline.yson is\n%s %s\n%s\npipeline.yaml is\n%s %s\n%s",
 			a.Name, a.StaticText, a.DynamicText, b.Name, b.StaticText, b.DynamicText)
-	}
-}
-
-// The README shows the function; what it shows must be what runs.
-func TestTheREADMEShowsThisFunction(t *testing.T) {
-	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, err := os.ReadFile("sessions.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, block, found := bytes.Cut(readme, []byte("```go\n"))
-	block, _, closed := bytes.Cut(block, []byte("```\n"))
-	if !found || !closed || !bytes.Contains(source, block) {
-		t.Errorf("the Go block of README.md is not part of examples/sessions/sessions.go:\n%s", block)
 	}
 }
