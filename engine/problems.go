@@ -32,6 +32,9 @@ func (p *Pipeline) Problems() (out []Problem) {
 	now := env.clock.mono()
 	for _, n := range p.plan.nodes {
 		at := "/computations/" + n.id
+		if why := env.waitsFor(n); why != "" {
+			out = append(out, Problem{at + "/repartition", why, true})
+		}
 		for _, b := range env.boardsOf(n) {
 			s := b.read(now)
 			out = append(out, s.problems(partitionPath(at, s.ID))...)

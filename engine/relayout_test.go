@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -131,6 +132,13 @@ func TestARepartitionDuringTheFinalPassIsDropped(t *testing.T) {
 		for !p.VisitStreams()[0].FinalBegun {
 			<-time.After(time.Millisecond)
 		}
+		time.AfterFunc(time.Millisecond, func() {
+			if all := p.Problems(); !slices.ContainsFunc(all, func(p Problem) bool {
+				return p.Path == "/computations/counter/repartition" && p.Warning && strings.Contains(p.Message, "waits until its final passes are over")
+			}) {
+				t.Errorf("nothing says that the repartition waits: %v", all)
+			}
+		})
 		err := p.Repartition(t.Context(), "counter", 8)
 		if verdictOf(err) != partition.Drop {
 			t.Errorf("repartition during the final pass: %v", err)

@@ -239,6 +239,7 @@ func (e *environment) grant(ctx context.Context, p *Pipeline, w *wish) (bool, er
 		e.note(w.node, err.Error())
 		return false, nil
 	}
+	e.note(w.node, "")
 	if e.wishes.take(w) {
 		p.log.Info("the number of partitions stays what it was", "computation", w.node.id, "reason", err)
 		w.answer(err)

@@ -112,12 +112,19 @@ func (e *environment) post(parts []store.Partition, totals []store.PartitionTota
 	e.boards, e.notes = boards, map[string]string{}
 }
 
-// note says what the repartition of a computation waits for.
+// note says what the repartition of a computation waits for, or that it no longer
+// waits.
 func (e *environment) note(n *node, why string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.notes[n.id] != why {
+	if why != "" && e.notes[n.id] != why {
 		e.log.Info("a repartition waits", "computation", n.id, "reason", why)
 	}
 	e.notes[n.id] = why
+}
+
+func (e *environment) waitsFor(n *node) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.notes[n.id]
 }

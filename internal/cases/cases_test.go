@@ -33,7 +33,7 @@ var answered = map[string]string{
 	"RATE": "01 05 07 09 11 15 16 17",
 	"DIAG": "01 03 06 07",
 	"PER":  "01 03 05 06 08 09",
-	"REB":  "04 05 07",
+	"REB":  "02 04 05 07",
 	"VAL":  "01 03 06 07 08 11 12 15 16 17",
 }
 
@@ -46,7 +46,6 @@ var elsewhere = []struct{ area, numbers, reason string }{
 	{"FIN", "26", "a cycle of running computations"},
 	{"TS", "11", "visits on the wire to companions"},
 	{"RATE", "12 13", "views of the console"},
-	{"REB", "02", "a running engine that is repartitioned under load"},
 	{"REB", "08", "one transaction replaces partitions, so none is interrupted beside its successors"},
 }
 
