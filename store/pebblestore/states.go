@@ -117,6 +117,9 @@ const (
 )
 
 func (a *arena) copy(value []byte) []byte {
+	if len(value) > arenaMax {
+		return bytes.Clone(value) // which clears no memory before it is written
+	}
 	if len(value) > cap(a.free)-len(a.free) {
 		size := max(arenaFirst, min(2*cap(a.free), arenaMax))
 		a.free = make([]byte, 0, max(size, len(value)))

@@ -1,0 +1,132 @@
+package bench
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/rondo-flow/rondo/flowtest"
+	"github.com/rondo-flow/rondo/store"
+)
+
+// The load that isolation is measured at: calls of this cost, and keys enough
+// for a pass that goes on all the time.
+const (
+	isolationCost = 20 * time.Microsecond
+	isolationKeys = 100_000
+)
+
+// capacity is how many messages a second the pipeline takes without visits.
+func capacity(b *testing.B) float64 {
+	b.Helper()
+	w := &watched{rate: 1e6, keys: isolationKeys, cost: isolationCost}
+	s := w.filled(b, w.counted)
+	defer s.Close()
+	var rate float64
+	w.run(b, s, func() {
+		wait(time.Second)
+		before := w.messages.Load()
+		wait(2 * time.Second)
+		rate = float64(w.messages.Load()-before) / 2
+	})
+	return rate
+}
+
+// p99 measures the latency of messages at a rate.
+func (w *watched) p99(b *testing.B, s store.Store) time.Duration {
+	b.Helper()
+	var all []time.Duration
+	w.run(b, s, func() {
+		wait(500 * time.Millisecond)
+		w.take()
+		wait(2500 * time.Millisecond)
+		all = w.take()
+	})
+	return flowtest.Percentile(all, 0.99)
+}
+
+// BenchmarkIsolation: the median of five pairs; a message at a fifth of the
+// capacity takes at most 1.5 times as long beside visits of 10 000 keys a second
+// as without.
+func BenchmarkIsolation(b *testing.B) {
+	rate := 0.2 * capacity(b)
+	for b.Loop() {
+		var ratios, offs, ons []float64
+		for range 5 {
+			off := &watched{rate: rate, keys: isolationKeys, cost: isolationCost}
+			on := &watched{rate: rate, keys: isolationKeys, cost: isolationCost, period: "10s"}
+			without := off.p99(b, off.filled(b, off.counted))
+			with := on.p99(b, on.filled(b, on.counted))
+			if n := on.visits.Load(); n < isolationKeys/10 {
+				b.Fatalf("%d visits in 3 s", n)
+			}
+			offs, ons = append(offs, without.Seconds()*1e3), append(ons, with.Seconds()*1e3)
+			ratios = append(ratios, float64(with)/float64(without))
+		}
+		b.ReportMetric(median(offs), "off-p99-ms")
+		b.ReportMetric(median(ons), "on-p99-ms")
+		ratio := median(ratios)
+		b.ReportMetric(ratio, "on/off")
+		if ratio > 1.5 {
+			b.Errorf("99 of 100 messages take %.2f times as long beside visits, at most 1.5 (pairs: %.2f)", ratio, ratios)
+		}
+	}
+}
+
+func median(of []float64) float64 { return slices.Sorted(slices.Values(of))[len(of)/2] }
+
+// BenchmarkOverload: with more messages than it can take, a pass still has its
+// share of the processing time, a quarter.
+func BenchmarkOverload(b *testing.B) {
+	rate := 1.2 * capacity(b)
+	for b.Loop() {
+		w := &watched{rate: rate, keys: isolationKeys, cost: isolationCost, period: "100ms"}
+		var visits, messages float64
+		w.run(b, w.filled(b, w.counted), func() {
+			wait(time.Second)
+			v, m := w.visits.Load(), w.messages.Load()
+			wait(4 * time.Second)
+			visits, messages = float64(w.visits.Load()-v), float64(w.messages.Load()-m)
+		})
+		share := visits / (visits + messages)
+		b.ReportMetric(share, "share")
+		b.ReportMetric(visits/4, "visits/s")
+		b.ReportMetric(messages/4, "messages/s")
+		if share < 0.25*0.9 {
+			b.Errorf("visits had %.3f of the processing time, their share is 0.25", share)
+		}
+	}
+}
+
+// BenchmarkDisabled: a visit stream that is disabled costs messages nothing.
+func BenchmarkDisabled(b *testing.B) {
+	for b.Loop() {
+		var without, with []float64
+		for range 3 {
+			for _, w := range []*watched{{}, {period: "1d", more: "enabled = %false;"}} {
+				w.rate, w.keys = 1e6, isolationKeys
+				var rate float64
+				w.run(b, w.filled(b, w.counted), func() {
+					wait(500 * time.Millisecond)
+					before := w.messages.Load()
+					wait(2 * time.Second)
+					rate = float64(w.messages.Load()-before) / 2
+				})
+				if w.period == "" {
+					without = append(without, rate)
+				} else {
+					with = append(with, rate)
+				}
+				if n := w.visits.Load(); n > 0 {
+					b.Errorf("%d visits", n)
+				}
+			}
+		}
+		b.ReportMetric(median(without), "without/s")
+		b.ReportMetric(median(with), "disabled/s")
+		b.ReportMetric(median(with)/median(without), "of-without")
+		if median(with) < 0.9*median(without) {
+			b.Errorf("%.0f messages a second with a disabled stream, %.0f without", median(with), median(without))
+		}
+	}
+}
