@@ -2,6 +2,8 @@ package engine
 
 import (
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/rondo-flow/rondo/partition"
 	"github.com/rondo-flow/rondo/store"
@@ -126,5 +128,34 @@ func TestGivenUpRowsCountUntilTheirTargetIsEmpty(t *testing.T) {
 	x.empty(1, b)
 	if x.full(1) {
 		t.Error("the inbox is empty, and still counts as full")
+	}
+}
+
+// TestOutputIsHeldBackUntilLittleWaits: until 64 MiB wait for partitions that are to
+// be replaced, or for 30 s (D-13).
+func TestOutputIsHeldBackUntilLittleWaits(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		consumed int
+		want     time.Duration
+	}{{"little waits soon", holdBytes / 2, time.Second}, {"much waits for ever", 1, holdTime}} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := newExchange()
+				for id := range store.PartitionID(2) {
+					x.limit(id, 1000, 10*holdBytes)
+					x.add(id, 1, holdBytes*2/3)
+				}
+				time.AfterFunc(time.Second, func() { x.release(0, 1, c.consumed) })
+				began := time.Now()
+				x.drainTo(t.Context(), []store.PartitionID{0, 1})
+				if took := time.Since(began); took != c.want {
+					t.Errorf("waited %s, want %s", took, c.want)
+				}
+				if !x.full(0) || !x.full(1) {
+					t.Error("producers are not held back")
+				}
+			})
+		})
 	}
 }

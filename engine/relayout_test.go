@@ -43,6 +43,11 @@ func TestFiguresHoldThroughRepartitioning(t *testing.T) {
 		r.period = "300ms"
 		r.gate = make(chan struct{})
 		r.onMessage = taking(time.Duration(rng.IntN(3)) * time.Millisecond)
+		var waits [5]time.Duration // drawn before the faults are, beside the test
+		var ways [5]int
+		for i := range waits {
+			waits[i], ways[i] = time.Duration(rng.IntN(400))*time.Millisecond, rng.IntN(3)
+		}
 		s := storetest.NewFaults(storetest.NewModel(), func(c storetest.Call) storetest.Fault {
 			if c.Op == storetest.OpRelayout {
 				c.Op = storetest.OpCommit // as often, and with lost outcomes
@@ -50,9 +55,9 @@ func TestFiguresHoldThroughRepartitioning(t *testing.T) {
 			return someFault(rng, c)
 		})
 		p := r.start(s)
-		for _, n := range []int{8, 2, 16, 1, 5} {
-			<-time.After(time.Duration(rng.IntN(400)) * time.Millisecond)
-			switch r.partitions = n; rng.IntN(3) {
+		for i, n := range []int{8, 2, 16, 1, 5} {
+			<-time.After(waits[i])
+			switch r.partitions = n; ways[i] {
 			case 0:
 				p.pause()
 				p = r.start(s)
@@ -121,7 +126,7 @@ func TestREB02(t *testing.T) {
 func TestARepartitionDuringTheFinalPassIsDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, 200, 50)
-		r.period = "10s"
+		r.partitions, r.period = 1, "10s"
 		r.dynamic = "max_epoch_duration = \"10ms\";"
 		var last time.Time
 		r.function = func() flow.Function { return slowVisits{newCountFunction(r), 20 * time.Millisecond, &last} }
