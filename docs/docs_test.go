@@ -63,7 +63,7 @@ func buildPrograms() error {
 
 // Each document is a session at a terminal, in a folder with the examples.
 func TestTheDocumentsCommandsPrintWhatTheySay(t *testing.T) {
-	for _, document := range []string{"../README.md", "quickstart.md", "control.md"} {
+	for _, document := range []string{"../README.md", "quickstart.md", "control.md", "visits.md"} {
 		t.Run(filepath.Base(document), func(t *testing.T) {
 			dir := t.TempDir()
 			for _, example := range []string{"flights", "sessions"} {
@@ -74,6 +74,7 @@ func TestTheDocumentsCommandsPrintWhatTheySay(t *testing.T) {
 			hurry(t, filepath.Join(dir, "examples", "sessions", "pipeline.yson"))
 			s := &session{t: t, dir: dir}
 			for _, b := range blocks(t, document) {
+				b.save(t, dir)
 				if words := strings.Fields(b.info); len(words) > 0 && words[0] == "console" {
 					s.play(b, slices.Contains(words, "exact"))
 				}
@@ -142,6 +143,18 @@ func blocks(t *testing.T, document string) (all []block) {
 		}
 	}
 	return all
+}
+
+// save writes a block to a file if its info names one, unless it is one that a
+// pipeline writes.
+func (b block) save(t *testing.T, dir string) {
+	_, name, _ := strings.Cut(b.info, " ")
+	if filepath.Ext(name) == "" || strings.HasPrefix(name, "out/") {
+		return
+	}
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(b.text), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // session runs the commands of a document.
