@@ -192,9 +192,10 @@ func (m *Machine) heldBack(stream string) bool {
 // laneOpen tells whether rows of a producer are admitted. What is of a former
 // layout may be of any input.
 func (m *Machine) laneOpen(id store.PartitionID) bool {
-	former := !m.inbox.present(id)
+	former := !m.inbox.present[id]
 	return !slices.ContainsFunc(m.inputs, func(in *inputStream) bool {
-		return m.heldBack(in.id) && (former || slices.ContainsFunc(in.producers, func(p producer) bool { return p.id == id }))
+		_, of := in.index[id]
+		return (former || of) && m.heldBack(in.id)
 	})
 }
 

@@ -15,9 +15,11 @@ import (
 // in a committed epoch.
 type inbox struct {
 	target  store.PartitionID
-	present func(store.PartitionID) bool // producers of the present layouts
-	lanes   []*lane                      // ordered by store.Lane
-	turn    int                          // the lane that is served next
+	present map[store.PartitionID]bool // producers of the present layouts
+	moved   func(*lane)                // told when the rows of a lane have changed
+	lanes   []*lane                    // ordered by store.Lane
+	former  int                        // lanes of former layouts that hold rows
+	turn    int                        // the lane that is served next
 	bytes   int
 	limit   int
 	// waiting counts the messages held and not taken.
@@ -36,6 +38,10 @@ type lane struct {
 	former bool // of a layout that is no more: nothing new comes
 	read   store.Place
 	rows   []held
+	// minEvent is the smallest event timestamp of the rows, endOfTime for none,
+	// unless it is stale.
+	minEvent int64
+	stale    bool
 }
 
 // held is a row with the number of its messages that are taken: consumed, or
@@ -47,12 +53,16 @@ type held struct {
 
 // newInbox knows nothing of what is stored, if there are inputs at all.
 func newInbox(cfg Config) inbox {
-	return inbox{
+	b := inbox{
 		target: cfg.Job.Partition.ID, limit: cfg.Params.HoldBytes, gap: len(cfg.Inputs) > 0,
-		present: func(id store.PartitionID) bool {
-			return slices.ContainsFunc(cfg.Inputs, func(in Input) bool { return slices.Contains(in.Producers, id) })
-		},
+		present: map[store.PartitionID]bool{},
 	}
+	for _, in := range cfg.Inputs {
+		for _, id := range in.Producers {
+			b.present[id] = true
+		}
+	}
+	return b
 }
 
 // handover admits the next row of a producer's current generation; anything
@@ -81,6 +91,13 @@ func (b *inbox) admit(l *lane, row *store.InboxRow) {
 	l.rows = append(l.rows, held{row, row.Consumed})
 	b.bytes += len(row.Payload)
 	b.waiting += row.Count - row.Consumed
+	if len(l.rows) == 1 && l.former {
+		b.former++
+	}
+	if len(l.rows) == 1 || row.MinEvent < l.minEvent {
+		l.minEvent = row.MinEvent
+		b.moved(l)
+	}
 }
 
 // nextRead asks for what is stored beyond the rows held.
@@ -134,8 +151,8 @@ func (b *inbox) oldest(rows []store.InboxRow) (layout uint64, any bool) {
 	return layout, any
 }
 
-// turns returns the lanes that may be served, in their turn: those of the oldest
-// former layout alone as long as they hold anything.
+// turns returns the lanes that hold something and may be served, in their turn:
+// those of the oldest former layout alone as long as they do.
 func (b *inbox) turns() (at []int) {
 	first := -1
 	for i, l := range b.lanes {
@@ -145,7 +162,8 @@ func (b *inbox) turns() (at []int) {
 	}
 	for i := range b.lanes {
 		i = (b.turn + i) % len(b.lanes)
-		if first < 0 || b.lanes[i].former && b.lanes[i].id.Layout == b.lanes[first].id.Layout {
+		l := b.lanes[i]
+		if len(l.rows) > 0 && (first < 0 || l.former && l.id.Layout == b.lanes[first].id.Layout) {
 			at = append(at, i)
 		}
 	}
@@ -155,7 +173,7 @@ func (b *inbox) turns() (at []int) {
 func (b *inbox) lane(id store.Lane) *lane {
 	i, ok := slices.BinarySearchFunc(b.lanes, id, func(l *lane, id store.Lane) int { return l.id.Compare(id) })
 	if !ok {
-		b.lanes = slices.Insert(b.lanes, i, &lane{id: id, former: !b.present(id.Producer)})
+		b.lanes = slices.Insert(b.lanes, i, &lane{id: id, former: !b.present[id.Producer]})
 		if i <= b.turn && len(b.lanes) > 1 {
 			b.turn++
 		}
@@ -166,18 +184,21 @@ func (b *inbox) lane(id store.Lane) *lane {
 // nextSpans peeks at the messages that an epoch takes: rows of the open lanes in
 // turn, each lane's in order, at most rows messages and about bytes of payload.
 func (b *inbox) nextSpans(open func(store.PartitionID) bool, rows, bytes int) []Span {
+	if b.waiting == 0 {
+		return nil
+	}
 	var spans []Span
-	next := make([]int, len(b.lanes))
 	turns := b.turns()
+	next := make([]int, len(turns))
 	for progress := true; progress && rows > 0 && bytes > 0; {
 		progress = false
-		for _, at := range turns {
+		for i, at := range turns {
 			l := b.lanes[at]
-			if rows <= 0 || bytes <= 0 || next[at] >= len(l.rows) || !open(l.id.Producer) {
+			if rows <= 0 || bytes <= 0 || next[i] >= len(l.rows) || !open(l.id.Producer) {
 				continue
 			}
-			h := l.rows[next[at]]
-			next[at]++
+			h := l.rows[next[i]]
+			next[i]++
 			to := min(h.row.Count, h.taken+rows)
 			spans = append(spans, Span{h.row, h.taken, to})
 			rows -= to - h.taken
@@ -225,34 +246,42 @@ func (b *inbox) committed(takes []store.InboxTake) {
 		}
 		l := b.lanes[b.index(t.Key.Lane())]
 		b.bytes -= len(l.rows[0].row.Payload)
+		l.stale = l.stale || l.rows[0].row.MinEvent == l.minEvent
 		l.rows[0] = held{}
 		l.rows = l.rows[1:]
+		if len(l.rows) == 0 && l.former {
+			b.former--
+		}
+	}
+	for _, t := range takes {
+		if l := b.lanes[b.index(t.Key.Lane())]; l.stale {
+			b.survey(l)
+		}
 	}
 }
 
-// holds tells whether anything of the producer is held, taken or not. What is of
-// a former layout may be of any stream.
-func (b *inbox) holds(producer store.PartitionID) bool {
-	return slices.ContainsFunc(b.lanes, func(l *lane) bool {
-		return (l.former || l.id.Producer == producer) && len(l.rows) > 0
-	})
+// survey looks for the smallest event timestamp of a lane.
+func (b *inbox) survey(l *lane) {
+	l.minEvent, l.stale = endOfTime, false
+	for _, h := range l.rows {
+		l.minEvent = min(l.minEvent, h.row.MinEvent)
+	}
+	b.moved(l)
 }
 
-// minEvent is the smallest event timestamp held of a producer or of a former
-// layout.
-func (b *inbox) minEvent(producer store.PartitionID) (int64, bool) {
-	least, found := int64(0), false
+// minEvent is the smallest event timestamp held of former layouts, which may be
+// of any stream; endOfTime for none.
+func (b *inbox) minEvent() int64 {
+	least := endOfTime
+	if b.former == 0 {
+		return least
+	}
 	for _, l := range b.lanes {
-		if !l.former && l.id.Producer != producer {
-			continue
-		}
-		for _, h := range l.rows {
-			if !found || h.row.MinEvent < least {
-				least, found = h.row.MinEvent, true
-			}
+		if l.former && len(l.rows) > 0 {
+			least = min(least, l.minEvent)
 		}
 	}
-	return least, found
+	return least
 }
 
 // reached tells whether every row of the producer up to the report's last one

@@ -10,23 +10,35 @@ import (
 // back, and its completion is for ever.
 type inputStream struct {
 	id        string
+	index     map[store.PartitionID]int // of producers
 	producers []producer
+	states    [store.Finished + 1]int // how many producers are in each state
+	holding   int                     // producers of which rows are held
+	bounds    minTree                 // what each producer holds the watermark back to
 	watermark int64
 	finished  bool
 }
 
 // producer is what one producing partition has reported, as far as it may be
-// applied.
+// applied, and the rows that are held of it with their smallest event timestamp,
+// endOfTime for none.
 type producer struct {
-	id                  store.PartitionID
 	watermark, maxEvent int64
 	state               store.StreamState
+	holds               bool
+	minEvent            int64
 }
 
 func newInputStream(in Input) *inputStream {
-	s := &inputStream{id: in.Stream, watermark: store.NoTime}
-	for _, id := range in.Producers {
-		s.producers = append(s.producers, producer{id, store.NoTime, store.NoTime, store.Active})
+	s := &inputStream{
+		id: in.Stream, index: make(map[store.PartitionID]int, len(in.Producers)),
+		bounds: newMinTree(len(in.Producers)), watermark: store.NoTime,
+	}
+	for i, id := range in.Producers {
+		s.index[id] = i
+		s.producers = append(s.producers, producer{watermark: store.NoTime, maxEvent: store.NoTime, minEvent: endOfTime})
+		s.states[store.Active]++
+		s.bound(i)
 	}
 	return s
 }
@@ -34,32 +46,64 @@ func newInputStream(in Input) *inputStream {
 // apply takes over what a producer reported. Every part only grows, so the
 // order of reports does not matter.
 func (s *inputStream) apply(id store.PartitionID, r store.StreamReport) {
-	i := slices.IndexFunc(s.producers, func(p producer) bool { return p.id == id })
-	if i < 0 {
+	i, ok := s.index[id]
+	if !ok {
 		return
 	}
 	p := &s.producers[i]
 	p.watermark = max(p.watermark, r.Watermark)
 	p.maxEvent = max(p.maxEvent, r.MaxEvent)
+	s.states[p.state]--
 	p.state = max(p.state, r.State)
+	s.states[p.state]++
+	s.bound(i)
+}
+
+// moved follows the rows that are held of a producer.
+func (s *inputStream) moved(l *lane) {
+	i, ok := s.index[l.id.Producer]
+	if !ok {
+		return
+	}
+	p := &s.producers[i]
+	if p.holds {
+		s.holding--
+	}
+	if p.holds = len(l.rows) > 0; p.holds {
+		s.holding++
+	}
+	p.minEvent = l.minEvent
+	s.bound(i)
+}
+
+// bound sets what a producer holds the watermark back to: its own while it is
+// not completed, and what is held of it.
+func (s *inputStream) bound(i int) {
+	p := &s.producers[i]
+	bound := p.minEvent
+	if p.state != store.Finished {
+		bound = min(bound, p.watermark)
+	}
+	s.bounds.set(i, bound)
 }
 
 // state is the least state of the producers.
 func (s *inputStream) state() store.StreamState {
-	least := store.Finished
-	for _, p := range s.producers {
-		least = min(least, p.state)
+	for state, n := range s.states {
+		if n > 0 {
+			return store.StreamState(state)
+		}
 	}
-	return least
+	return store.Finished
 }
 
 // drained tells that nothing more comes while the pipeline stops, and nothing is
 // held.
 func (s *inputStream) drained(b *inbox) bool { return s.state() >= store.Drained && !s.held(b) }
 
-func (s *inputStream) held(b *inbox) bool {
-	return slices.ContainsFunc(s.producers, func(p producer) bool { return b.holds(p.id) })
-}
+// held tells whether anything may be of the stream, taken or not: what is of a
+// former layout may be of any.
+func (s *inputStream) held(b *inbox) bool { return s.holding > 0 || b.former > 0 }
 
 // refresh derives watermark and completion from what was applied and what is
 // held; a row is held until the epoch that took the last of it is committed.
@@ -78,30 +122,44 @@ func (s *inputStream) refresh(b *inbox) {
 		}
 		return
 	}
-	s.watermark = max(s.watermark, s.least(b))
-}
-
-// least is the smallest watermark of the producers that are not completed,
-// bounded by what is held.
-func (s *inputStream) least(b *inbox) int64 {
-	least := int64(1<<63 - 1)
-	for _, p := range s.producers {
-		if p.state != store.Finished {
-			least = min(least, p.watermark)
-		}
-		if event, ok := b.minEvent(p.id); ok {
-			least = min(least, event)
-		}
-	}
-	return least
+	s.watermark = max(s.watermark, min(s.bounds.least(), b.minEvent()))
 }
 
 func (s *inputStream) maxEvent() int64 {
 	largest := store.NoTime
-	for _, p := range s.producers {
-		largest = max(largest, p.maxEvent)
+	for i := range s.producers {
+		largest = max(largest, s.producers[i].maxEvent)
 	}
 	return largest
+}
+
+// minTree keeps the smallest of some numbers, so that many producers cost little:
+// node i is the smaller one of nodes 2i and 2i+1, and the numbers are the last
+// half.
+type minTree []int64
+
+func newMinTree(n int) minTree {
+	t := make(minTree, 2*n)
+	for i := range t {
+		t[i] = endOfTime
+	}
+	return t
+}
+
+func (t minTree) set(i int, v int64) {
+	i += len(t) / 2
+	t[i] = v
+	for i /= 2; i > 0; i /= 2 {
+		t[i] = min(t[2*i], t[2*i+1])
+	}
+}
+
+// least is endOfTime where there are no numbers.
+func (t minTree) least() int64 {
+	if len(t) == 0 {
+		return endOfTime
+	}
+	return t[1]
 }
 
 // reports holds the reports that may not be applied yet (D-16).

@@ -51,6 +51,7 @@ func New(cfg Config, now visit.Instant) *Machine {
 	for _, in := range cfg.Inputs {
 		m.inputs = append(m.inputs, newInputStream(in))
 	}
+	m.inbox.moved = m.moved
 	m.timers = newTimers(cfg)
 	for _, v := range cfg.Visitors {
 		m.visitors = append(m.visitors, newVisitor(v, cfg.Job.Visitors, now))
@@ -123,6 +124,13 @@ func (m *Machine) stepOpen(now visit.Instant, e Event) bool {
 		return false
 	}
 	return true
+}
+
+// moved tells the inputs that the rows held of a producer have changed.
+func (m *Machine) moved(l *lane) {
+	for _, in := range m.inputs {
+		in.moved(l)
+	}
 }
 
 func (m *Machine) stepHandover(e Handover) {
