@@ -74,9 +74,9 @@ func (j *job) load(ctx context.Context, id store.PartitionID) (err error) {
 		j.tell(j.stored.Report, nil)
 		return errCompleted
 	}
-	reports, err := j.env.store.Reports(ctx)
+	reports, err := j.env.reports.of(ctx, j.env.store, j.node)
 	if err != nil {
-		return fmt.Errorf("read reports: %w", err)
+		return err
 	}
 	j.busy.where = fmt.Sprintf("computation %s, partition %d", j.node.id, id)
 	j.router = newRouter(j.node.out, j.stored.Partition.Generation)
@@ -87,7 +87,7 @@ func (j *job) load(ctx context.Context, id store.PartitionID) (err error) {
 	}
 	now := j.env.clock.now()
 	j.machine = partition.New(j.node.machineConfig(j.stored, j.orders.of(j.node)), now)
-	j.machine.Step(now, partition.ReportsRead{Reports: j.node.relevant(reports)})
+	j.machine.Step(now, partition.ReportsRead{Reports: reports})
 	j.order(now)
 	for _, w := range j.machine.Warnings() {
 		j.env.log.Warn("stored coverage is read again", "computation", j.node.id, "partition", id, "reason", w)
@@ -353,13 +353,17 @@ func (j *job) handOver(c *store.Commit, e *partition.Epoch) {
 	}
 }
 
-// tell hands a report over to the consumers that did not get it with a row.
+// tell hands a report over to the consumers that did not get it with a row. Both
+// are ordered by partition.
 func (j *job) tell(r *store.Report, rows []store.InboxRow) {
 	if r == nil {
 		return
 	}
 	for _, id := range j.node.consumers {
-		if !slices.ContainsFunc(rows, func(row store.InboxRow) bool { return row.Target == id }) {
+		for len(rows) > 0 && rows[0].Target < id {
+			rows = rows[1:]
+		}
+		if len(rows) == 0 || rows[0].Target != id {
 			j.env.exchange.post(id, partition.Handover{Report: r})
 		}
 	}

@@ -96,6 +96,7 @@ type environment struct {
 	before   *Summary // of former runs
 	orders   atomic.Pointer[orders]
 	buffers  *visitBudget
+	reports  *reportReads
 	over     atomic.Bool // Run has returned, or is about to
 	// pausing: stop at the next epoch bound. draining: take no new source input,
 	// finish what is in flight, then stop. halt ends a round, with pausing or when
@@ -158,6 +159,7 @@ func (p *Pipeline) newEnvironment(ctx context.Context, s store.Store) (*environm
 		return nil, err
 	}
 	env.orders.Store(o)
+	env.reports = newReportReads()
 	env.buffers = newVisitBudget(p.opts.VisitBuffer, env.exchange.wakeAll)
 	return env, nil
 }

@@ -97,13 +97,6 @@ func (n *node) decoder() decoder {
 // sourceKey is the source's own key of a partition.
 func (n *node) sourceKey(p store.Partition) string { return p.Name[len(n.sourceStream)+1:] }
 
-// relevant returns the reports of the node's producers.
-func (n *node) relevant(all []store.Report) []store.Report {
-	return slices.DeleteFunc(slices.Clone(all), func(r store.Report) bool {
-		return !slices.ContainsFunc(n.producers, func(ids []store.PartitionID) bool { return slices.Contains(ids, r.Partition) })
-	})
-}
-
 // machineConfig is what the machine of a job is made of.
 func (n *node) machineConfig(j *store.Job, d *spec.DynamicComputation) partition.Config {
 	cfg := partition.Config{Job: j, Source: n.sourceStream, Outputs: n.outputs, Params: n.params(d)}

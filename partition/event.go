@@ -18,6 +18,13 @@ type Handover struct {
 	Report *store.Report
 }
 
+func (h *Handover) producer() store.PartitionID {
+	if h.Row != nil {
+		return h.Row.Producer
+	}
+	return h.Report.Partition
+}
+
 // HandoverLost tells that a hand-over was dropped on the way; the reports of
 // the dropped ones come with it. Rows are read from the inbox instead.
 type HandoverLost struct{ Reports []store.Report }

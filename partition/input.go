@@ -187,6 +187,9 @@ func (r *reports) add(report *store.Report) (news bool) {
 	return news
 }
 
+// anyProducer is the id of no partition.
+const anyProducer = store.PartitionID(0)
+
 func (r *reports) readBegan() {
 	for i := range r.pending {
 		r.pending[i].covered = true
@@ -195,11 +198,12 @@ func (r *reports) readBegan() {
 
 // release returns the reports that may be applied: all of them while nothing
 // was dropped since the last read that reached the end, else those whose rows
-// are admitted. atEnd: a read just reached the inbox's end.
-func (r *reports) release(b *inbox, atEnd bool) []*store.Report {
+// are admitted. atEnd: a read just reached the inbox's end. Otherwise rows can
+// have been admitted of one producer alone, if it is named.
+func (r *reports) release(b *inbox, atEnd bool, of store.PartitionID) []*store.Report {
 	var out []*store.Report
 	r.pending = slices.DeleteFunc(r.pending, func(p pendingReport) bool {
-		free := !b.gap || atEnd && p.covered || b.reached(p.report)
+		free := !b.gap || atEnd && p.covered || (of == anyProducer || of == p.report.Partition) && b.reached(p.report)
 		if free {
 			out = append(out, p.report)
 		}

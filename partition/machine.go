@@ -140,7 +140,7 @@ func (m *Machine) stepHandover(e Handover) {
 	if e.Report != nil && m.reports.add(e.Report) {
 		m.inbox.lost()
 	}
-	m.applyReports(false)
+	m.applyReports(false, e.producer())
 }
 
 func (m *Machine) stepLost(e HandoverLost) {
@@ -150,18 +150,21 @@ func (m *Machine) stepLost(e HandoverLost) {
 	}
 }
 
+// stepReports passes over the reports of others than producers.
 func (m *Machine) stepReports(e ReportsRead) {
 	for i := range e.Reports {
-		m.reports.add(&e.Reports[i])
+		if r := &e.Reports[i]; m.inbox.present[r.Partition] {
+			m.reports.add(r)
+		}
 	}
 }
 
 func (m *Machine) stepInbox(e InboxRead) {
-	m.applyReports(m.inbox.readDone(e.Rows, e.End))
+	m.applyReports(m.inbox.readDone(e.Rows, e.End), anyProducer)
 }
 
-func (m *Machine) applyReports(atEnd bool) {
-	for _, r := range m.reports.release(&m.inbox, atEnd) {
+func (m *Machine) applyReports(atEnd bool, of store.PartitionID) {
+	for _, r := range m.reports.release(&m.inbox, atEnd, of) {
 		for _, in := range m.inputs {
 			for _, s := range r.Streams {
 				if s.Stream == in.id {
