@@ -1,6 +1,7 @@
 package partition
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/rondo-flow/rondo/store"
@@ -105,7 +106,10 @@ func (b *inbox) nextRead() *store.InboxRequest {
 	if !b.gap || b.reading != nil || b.bytes > b.limit/2 {
 		return nil
 	}
-	r := &store.InboxRequest{Target: b.target, MaxBytes: (b.limit - b.bytes) / max(1, len(b.lanes))}
+	r := &store.InboxRequest{
+		Target: b.target, MaxBytes: (b.limit - b.bytes) / max(1, len(b.lanes)),
+		After: make([]store.LanePlace, 0, len(b.lanes)),
+	}
 	for _, l := range b.lanes {
 		r.After = append(r.After, store.LanePlace{Lane: l.id, Place: l.read})
 	}
@@ -287,8 +291,8 @@ func (b *inbox) minEvent() int64 {
 // reached tells whether every row of the producer up to the report's last one
 // for this target is admitted.
 func (b *inbox) reached(r *store.Report) bool {
-	i := slices.IndexFunc(r.LastRows, func(l store.LastRow) bool { return l.Target == b.target })
-	if i < 0 {
+	i, ok := slices.BinarySearchFunc(r.LastRows, b.target, func(l store.LastRow, id store.PartitionID) int { return cmp.Compare(l.Target, id) })
+	if !ok {
 		return false
 	}
 	l := b.lane(store.Lane{Layout: r.Layout, Producer: r.Partition})

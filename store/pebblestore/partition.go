@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/rondo-flow/rondo/store"
@@ -164,21 +165,27 @@ func (s *Store) RaiseGeneration(ctx context.Context, id store.PartitionID) (*sto
 	return s.job(p)
 }
 
+// raise numbers the generation. The catalog is free again as soon as the number has
+// its place in the log, so that jobs which start together share a sync.
 func (s *Store) raise(ctx context.Context, p *partition) error {
 	if err := hold(ctx, s.catalog); err != nil {
 		return err
 	}
-	defer func() { <-s.catalog }()
+	free := sync.OnceFunc(func() { <-s.catalog })
+	defer free()
 	row := clonePartition(p.row.Load())
 	row.Generation = s.lastGeneration + 1
 	b := s.db.NewBatch()
 	defer b.Close()
 	put(b, partitionKey(kindPartition, row.ID), appendPartition(nil, &row))
 	putNumber(b, nameKey(kindCounter, counterGeneration), uint64(row.Generation))
-	if err := s.apply(b); err != nil {
+	err := s.applyPlaced(b, func() {
+		s.lastGeneration = row.Generation
+		free()
+	})
+	if err != nil {
 		return err
 	}
-	s.lastGeneration = row.Generation
 	p.row.Store(&row)
 	p.lastNumber = 0
 	return nil

@@ -60,15 +60,26 @@ func queueBatchSize(rows []store.QueueAppend) int {
 // applyClaimed makes b durable, as apply does. What it claims is free again as
 // soon as b has its place in the log, so that others share its sync.
 func (s *Store) applyClaimed(b *pebble.Batch, cs claims) error {
-	if len(cs) == 0 || s.opts.NoSync {
-		err := s.apply(b)
+	if len(cs) == 0 {
+		return s.apply(b)
+	}
+	return s.applyPlaced(b, func() {
 		cs.publish()
+		cs.release()
+	})
+}
+
+// applyPlaced makes b durable, as apply does, and calls placed when b has its place
+// in the log: whatever is written later is durable only if b is.
+func (s *Store) applyPlaced(b *pebble.Batch, placed func()) error {
+	if s.opts.NoSync {
+		err := s.apply(b)
+		placed()
 		return err
 	}
 	err := s.db.ApplyNoSyncWait(b, s.sync)
 	if err == nil {
-		cs.publish()
-		cs.release()
+		placed()
 		err = b.SyncWait() // b is in use until then, also when the store has failed
 	}
 	return s.applied(err)
