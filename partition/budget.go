@@ -38,8 +38,8 @@ type Budget struct {
 }
 
 // patience is how long messages wait for visits that are under way: long enough
-// for a batch of quick ones to be worth a commit, and no more than a commit takes.
-const patience = time.Millisecond
+// for a batch of quick ones, and less than a quick commit takes.
+const patience = 250 * time.Microsecond
 
 // MoreMessages tells whether another message may be taken, after messages took
 // the given time.

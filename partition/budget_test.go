@@ -62,8 +62,8 @@ func TestBudgetDoesNotKeepMessagesWaitingForManyVisits(t *testing.T) {
 		arrived        bool
 	}{
 		"the epoch has messages":      {30 * ms, 10 * ms, false},
-		"they took little time":       {ms, ms, false},
-		"messages arrive":             {0, ms, true},
+		"they took little time":       {ms / 2, patience, false},
+		"messages arrive":             {0, patience, true},
 		"messages arrive beside some": {30 * ms, 10 * ms, true},
 	} {
 		b := Budget{MaxBytes: 100, Max: 100 * ms, Share: 0.25}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rondo-flow/rondo/flowtest"
+	"github.com/rondo-flow/rondo/store/storetest"
 )
 
 // times collects latencies of all jobs.
@@ -74,6 +75,42 @@ func TestR08MessagesDoNotWaitForAPass(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestR08MessagesWaitLittleWhateverACommitTakes: quick calls, and commits that
+// take what they do on disks.
+func TestR08MessagesWaitLittleWhateverACommitTakes(t *testing.T) {
+	for _, commit := range []time.Duration{500 * time.Microsecond, 3 * time.Millisecond} {
+		t.Run(commit.String(), func(t *testing.T) {
+			play(t, func(t *testing.T) {
+				const keys = 50_000
+				latencies := func(off bool) []time.Duration {
+					w := newWorld(t, setting{partitions: 2, off: off})
+					defer w.close()
+					w.quiet = true
+					w.messageCost, w.visitCost = 20*time.Microsecond, 20*time.Microsecond
+					var all times
+					w.latency = all.add
+					w.fault = func(c storetest.Call) storetest.Fault {
+						if c.Op != storetest.OpCommit {
+							return storetest.Fault{}
+						}
+						done := make(chan struct{})
+						time.AfterFunc(commit, func() { close(done) })
+						return storetest.Held(done)
+					}
+					w.fill(0, keys, nil)
+					w.start()
+					w.wait(200 * time.Millisecond)
+					w.load(4000, keys, 2*time.Second)
+					return all.take()
+				}
+				if err := flowtest.Isolate(latencies(true), latencies(false), 1.5); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
 }
 
 func TestR09APassThatIsTooSlowIsSaidToBeAndStacksNothing(t *testing.T) {
