@@ -217,3 +217,38 @@ func TestR65RunNowIsOnePassAtOnce(t *testing.T) {
 		w.check(flowtest.Once(w.rec.Committed()))
 	})
 }
+
+func TestR40RepartitioningInTheMiddleOfPassesLeavesNobodyOut(t *testing.T) {
+	play(t, func(t *testing.T) {
+		const keys = 640
+		w := newWorld(t, setting{partitions: 8})
+		w.on = func(c *call) error {
+			if c.visit != nil {
+				c.do, c.emit = put, 1
+			}
+			return nil
+		}
+		w.fill(0, keys, nil)
+		w.start()
+		for _, n := range []int{32, 8, 3, 16, 8} {
+			w.load(50, keys, time.Duration(w.rng.Int64N(int64(2*w.period))))
+			if err := w.life.Repartition(t.Context(), "keeper", n); err != nil {
+				t.Fatal(err)
+			}
+			if got := len(w.ranges()); got != n {
+				t.Fatalf("%d partitions, want %d", got, n)
+			}
+			if w.rng.IntN(2) == 0 {
+				w.kill()
+				w.start()
+			}
+		}
+		settled := w.now()
+		w.load(50, keys, w.periods(3))
+		w.stop()
+		l := w.rec.Committed()
+		// 2.5 periods across a split or a merge, and there are several in that time.
+		w.check(flowtest.Once(l), flowtest.Fresh(l), flowtest.Atomic(l, w.stored(), w.sink.byStamp()),
+			flowtest.Cover(l, w.periods(3)), flowtest.Cover(l.Since(settled), w.periods(2.5)))
+	})
+}
