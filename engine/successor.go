@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/rondo-flow/rondo/flow"
 	"github.com/rondo-flow/rondo/partition"
 	"github.com/rondo-flow/rondo/schema"
 	"github.com/rondo-flow/rondo/store"
@@ -120,6 +121,7 @@ func (s *successors) count(f *store.Former) {
 func addTotals(to, t *store.Totals) {
 	to.Epochs += t.Epochs
 	to.Messages += t.Messages
+	to.Timers += t.Timers
 	to.Visits += t.Visits
 	to.Passes += t.Passes
 	for _, c := range t.Counts {
@@ -129,7 +131,7 @@ func addTotals(to, t *store.Totals) {
 		if !found {
 			to.Counts = slices.Insert(to.Counts, i, store.Count{Name: c.Name})
 		}
-		to.Counts[i].Value += c.Value
+		to.Counts[i].Value = flow.AddCounts(to.Counts[i].Value, c.Value)
 	}
 }
 

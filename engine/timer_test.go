@@ -474,6 +474,9 @@ func TestTimersFireOnceThroughRepartitioning(t *testing.T) {
 		}
 		close(r.gate)
 		p.must(<-p.done)
+		if n := p.Status().Timers; n != 600 {
+			t.Errorf("%d timers are counted over all partitions, want 600", n)
+		}
 		r.check()
 		r.checkTimers(s)
 	})
