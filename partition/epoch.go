@@ -19,6 +19,9 @@ type openEpoch struct {
 	epoch  *Epoch
 	commit *store.Commit
 	given  bool // the commit was given to the driver
+	// done: everything was completed when it began, and consumers are told so. What
+	// completes while it is open is told by the next one.
+	done   bool
 	takes  []store.InboxTake
 	totals store.Totals
 }
@@ -76,7 +79,7 @@ func (m *Machine) Accept(now visit.Instant, r Ready) {
 func (m *Machine) openUp(now visit.Instant, e *Epoch) {
 	invariants.Assert(m.open == nil, "an epoch was accepted while another is open")
 	m.epochs = e.Number
-	m.open = &openEpoch{epoch: e}
+	m.open = &openEpoch{epoch: e, done: e.empty() && m.done(now)}
 	m.seeTimers(now)
 	for _, v := range m.visitors {
 		v.machine.EpochOpened(now)
@@ -298,7 +301,7 @@ func (m *Machine) processed(now visit.Instant, p Processed) {
 	c.Taken = o.takes
 	m.takeTimers(c, o.epoch.Timers[:p.Timers], p)
 	c.Produced = m.number(p.Rows)
-	c.Done = o.epoch.empty() && m.done(now)
+	c.Done = o.done
 	m.refreshSource()
 	c.Report = m.nextReport()
 	m.addVisitors(c, &o.totals)
