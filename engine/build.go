@@ -66,17 +66,35 @@ func (b *builder) computation(ctx context.Context, c *spec.Computation) {
 	b.inputsOf(n, c.Inputs)
 	b.outputsOf(n, c, path)
 	n.visitors, n.timers = visitorsOf(c), timersOf(c)
-	switch c.Class {
-	case spec.ClassTransform:
-		n.kind = store.RangePartition
-		b.function(n, c, path)
-	case spec.ClassSourcePassthrough:
+	n.emits, n.order = emittingOf(c), orderOf(c.Ordering)
+	switch {
+	case c.Class.IsCompanion(), c.Class == 0: // refused by the spec
+	case c.Class.IsSource():
 		n.kind = store.SourcePartition
 		b.source(ctx, n, c, path)
+	default:
+		n.kind = store.RangePartition
+	}
+	switch {
+	case c.Class.RunsFunction():
+		b.function(n, c, path)
+	case c.Class.IsPassthrough() && !c.Class.IsSource():
+		n.factory, n.setup = newPassOn, flow.Setup{Parents: c.Dependencies}
 	}
 	b.plan.nodes = append(b.plan.nodes, n)
 	for _, id := range c.SinkIDs() {
 		b.sink(n, c.Sinks[id], yson.Join(path, "sinks", id))
+	}
+}
+
+func emittingOf(c *spec.Computation) emitting {
+	switch {
+	case !c.Class.IsSwiftMap():
+		return fromAll
+	case c.AllowBatching:
+		return fromMessages
+	default:
+		return fromOneMessage
 	}
 }
 
@@ -133,6 +151,9 @@ func (b *builder) function(n *node, c *spec.Computation, path string) {
 		Inputs:      b.schemas(c.Inputs), Outputs: b.schemas(c.Outputs), Key: n.key,
 		Timers: c.TimerStreamIDs(), Visits: c.VisitStreamIDs(), Parents: c.Dependencies,
 	}
+	for _, id := range c.SourceIDs() {
+		n.setup.Inputs[id] = b.o.Spec.Pipeline.SchemaOf(c, id)
+	}
 	f, err := made(n.factory(n.setup))
 	if err == nil {
 		err = n.accepts(f)
@@ -174,9 +195,9 @@ func (n *node) accepts(f flow.Function) error {
 		return fmt.Errorf("function %T has both OnTimer and OnTimers: leave one out", f)
 	case len(n.timers) > 0 && c.onTimer == nil && c.onTimers == nil:
 		return fmt.Errorf("function %T has no OnTimer or OnTimers, but the computation has timer streams: add one, or remove timer_streams", f)
-	case len(n.inputs) > 0 && !messages:
+	case len(n.setup.Inputs) > 0 && !messages:
 		return fmt.Errorf("function %T has no OnMessage or OnMessages, but the computation has inputs", f)
-	case len(n.inputs) == 0 && !visits:
+	case len(n.setup.Inputs) == 0 && !visits:
 		return fmt.Errorf("function %T has no OnVisit or OnVisits, but the computation has visits only", f)
 	default:
 		return nil
@@ -192,15 +213,15 @@ func (b *builder) schemas(streams []string) flow.Streams {
 }
 
 func (b *builder) source(ctx context.Context, n *node, c *spec.Computation, path string) {
-	if len(c.Sources) != 1 || len(c.Outputs) != 1 {
-		if b.sound(path) {
-			b.problem(path, errors.New("a passthrough source has one source stream and one output stream: make a computation for each"))
-		}
-		return
+	if len(c.Sources) != 1 || len(c.Outputs) == 0 {
+		return // refused by the spec
 	}
 	id := c.SourceIDs()[0]
 	src := c.Sources[id]
 	path = yson.Join(path, "source_streams", id)
+	if s := yson.Join("spec.streams", id); !b.o.Spec.Sound(s) {
+		return
+	}
 	factory, known := b.o.Connectors.Source(src.ClassName)
 	if !known && src.ClassName != "" {
 		b.unknown(path+".source_class_name", "source", src.ClassName, b.o.Connectors.SourceClasses())
@@ -208,9 +229,9 @@ func (b *builder) source(ctx context.Context, n *node, c *spec.Computation, path
 	if !known || !b.sound(path, c.Outputs...) {
 		return
 	}
-	n.sourceStream = id
+	n.sourceStream, n.sourceSchema = id, b.o.Spec.Pipeline.SchemaOf(c, id)
 	var err error
-	if n.source, err = made(factory(b.setup(c.ID, id, src.Parameters, path, n.schemas[0], nil))); err != nil {
+	if n.source, err = made(factory(b.setup(c.ID, id, src.Parameters, path, n.sourceSchema, nil))); err != nil {
 		b.problem(path, err)
 		return
 	}

@@ -33,6 +33,7 @@ type rig struct {
 	dynamic    string // more dynamic fields of the counter
 	onMessage  func(flow.Message) error
 	function   func() flow.Function // in place of the counting function
+	functions  map[string]flow.Function
 	edit       func(spec string) string
 	buffer     int // Options.VisitBuffer
 }

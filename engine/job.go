@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rondo-flow/rondo/connector"
+	"github.com/rondo-flow/rondo/flow"
 	"github.com/rondo-flow/rondo/partition"
 	"github.com/rondo-flow/rondo/store"
 	"github.com/rondo-flow/rondo/visit"
@@ -102,7 +103,7 @@ func (j *job) openProcessor(ctx context.Context) (err error) {
 		if j.source, err = openSource(ctx, j.node, part, j.stored.Offset); err != nil {
 			return err
 		}
-		j.proc = &sourceProcessor{clock: j.env.clock, router: j.router, reader: j.source, warn: j.warnOfSkipped}
+		return j.openSourceProcessor()
 	case store.SinkPartition:
 		sink, err := openSink(ctx, j.node, j.stored.Position)
 		if err != nil {
@@ -111,13 +112,36 @@ func (j *job) openProcessor(ctx context.Context) (err error) {
 		j.proc = sink
 		return j.recordStart(ctx, sink.position)
 	default:
-		f, err := made(j.node.factory(j.node.setup))
+		f, err := j.newFunction()
 		if err != nil {
-			return fmt.Errorf("function of computation %s: %w", j.node.id, err)
+			return err
 		}
 		j.proc = newFunctionProcessor(j, f)
 	}
 	return nil
+}
+
+func (j *job) openSourceProcessor() error {
+	if j.node.factory == nil {
+		p := &sourceProcessor{clock: j.env.clock, router: j.router, reader: j.source, node: j.node, warn: j.warnOfSkipped}
+		p.follow(j.orders)
+		j.proc = p
+		return nil
+	}
+	f, err := j.newFunction()
+	if err != nil {
+		return errors.Join(err, j.source.close())
+	}
+	j.proc = newSourceFunction(j, f)
+	return nil
+}
+
+func (j *job) newFunction() (flow.Function, error) {
+	f, err := made(j.node.factory(j.node.setup))
+	if err != nil {
+		return nil, fmt.Errorf("function of computation %s: %w", j.node.id, err)
+	}
+	return f, nil
 }
 
 // recordStart stores where a sink starts before anything is written to it.

@@ -86,7 +86,7 @@ func (j *job) takeOrders(now visit.Instant) {
 	}
 	j.orders = o
 	j.machine.Step(now, partition.Reconfigured{Params: j.node.params(o.of(j.node))})
-	if p, ok := j.proc.(*functionProcessor); ok {
+	if p, ok := j.proc.(follower); ok {
 		p.follow(o)
 	}
 	j.order(now)

@@ -49,9 +49,12 @@ type node struct {
 
 	factory flow.Factory // computations with a function
 	setup   flow.Setup
+	emits   emitting
+	order   func(*store.InboxRow) int64 // of input_ordering, nil for none
 
 	source       connector.Source // source partitions
 	sourceStream string
+	sourceSchema *schema.Schema // of the rows as read
 	sourceKeys   []string
 
 	sink       connector.Sink // sink partitions
@@ -62,6 +65,18 @@ type node struct {
 	out        []outStream
 	consumers  []store.PartitionID
 }
+
+// emitting says what a computation may emit from what.
+type emitting uint8
+
+const (
+	// fromAll: from whatever the output depends on.
+	fromAll emitting = iota
+	// fromOneMessage and fromMessages are of swift_map, whose visits and timers
+	// change state only (KV-42).
+	fromOneMessage
+	fromMessages
+)
 
 // storeSink is a sink in the store with the streams that it takes.
 type storeSink struct {
@@ -99,7 +114,7 @@ func (n *node) sourceKey(p store.Partition) string { return p.Name[len(n.sourceS
 
 // machineConfig is what the machine of a job is made of.
 func (n *node) machineConfig(j *store.Job, d *spec.DynamicComputation) partition.Config {
-	cfg := partition.Config{Job: j, Source: n.sourceStream, Outputs: n.outputs, Params: n.params(d)}
+	cfg := partition.Config{Job: j, Source: n.sourceStream, Outputs: n.outputs, Order: n.order, Params: n.params(d)}
 	for i, in := range n.inputs {
 		cfg.Inputs = append(cfg.Inputs, partition.Input{Stream: in.stream, Producers: n.producers[i]})
 	}

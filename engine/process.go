@@ -18,6 +18,10 @@ type processor interface {
 	close() error
 }
 
+// follower is a processor that goes by orders; it hears of new ones between two
+// epochs.
+type follower interface{ follow(o *orders) }
+
 // result is what an epoch adds to the machine's part of the commit.
 type result struct {
 	processed partition.Processed

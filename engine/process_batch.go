@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"time"
@@ -58,13 +59,18 @@ func (p *functionProcessor) runMessageBatch(ctx context.Context, began time.Dura
 	if len(p.messages) == 0 {
 		return nil
 	}
-	err := p.halve(len(p.messages), func(from, to int) error {
-		msgs := p.messages[from:to]
+	all, err := p.kept()
+	if err != nil || len(all) == 0 {
+		res.processed.Messages = len(p.messages)
+		return err
+	}
+	err = p.halve(len(all), func(from, to int) error {
+		msgs := all[from:to]
 		p.busy.begin(began, msgs[0].Key)
 		input := func(i int) (flow.Key, *flow.Meta) { return msgs[i].Key, &msgs[i].Meta }
 		return p.callBatch(len(msgs), input, func() error { return p.call.onMessages.OnMessages(ctx, &p.rt, msgs, &p.rt) })
 	}, func(i int, err error) error {
-		m := &p.messages[i]
+		m := &all[i]
 		p.busy.begin(began, m.Key)
 		return p.failedMessage(m, err)
 	})
@@ -97,6 +103,9 @@ func (p *functionProcessor) halve(n int, call func(from, to int) error, single f
 		err := call(from, to)
 		if err == nil {
 			return nil
+		}
+		if errors.Is(err, errParents) {
+			return p.busy.wrap(err)
 		}
 		if to-from == 1 {
 			return single(from, err)

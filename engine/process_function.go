@@ -37,6 +37,8 @@ type functionProcessor struct {
 	visitTime time.Duration
 
 	policy policy
+	skip   skipper
+	reader *sourceReader           // of a computation that reads a source
 	orders *orders                 // that the epoch began with
 	latest *atomic.Pointer[orders] // those in force by now
 	// arrived tells that messages have come that no epoch has.
@@ -57,8 +59,10 @@ func newFunctionProcessor(j *job, f flow.Function) *functionProcessor {
 
 // follow takes new orders between two epochs.
 func (p *functionProcessor) follow(o *orders) {
-	p.orders, p.policy = o, newPolicy(p.node, o.of(p.node))
+	p.orders, p.policy, p.skip = o, newPolicy(p.node, o.of(p.node)), newSkipper(p.node, o.of(p.node))
 }
+
+func (p *functionProcessor) leftOut() *failures { return &p.failed }
 
 // disabled tells that a visit stream was disabled while the epoch runs: no more
 // of its visits are handed out, however long the epoch may last.
@@ -104,12 +108,8 @@ func (p *functionProcessor) process(ctx context.Context, e *partition.Epoch, res
 // along, unless those are stale or do not hold all states (KV-22).
 func (p *functionProcessor) load(ctx context.Context, e *partition.Epoch) error {
 	p.table.reset()
-	p.messages = p.messages[:0]
-	var err error
-	for _, s := range e.Messages {
-		if p.messages, err = p.decoder.decode(p.messages, s.Row, s.From, s.To); err != nil {
-			return err
-		}
+	if err := p.gather(e); err != nil {
+		return err
 	}
 	for i := range p.messages {
 		p.table.want(p.messages[i].Key.Encoded())
@@ -128,8 +128,29 @@ func (p *functionProcessor) load(ctx context.Context, e *partition.Epoch) error 
 	return p.fetch(ctx)
 }
 
+// gather decodes the messages of the epoch, or makes them of source rows.
+func (p *functionProcessor) gather(e *partition.Epoch) (err error) {
+	p.messages = p.messages[:0]
+	for _, s := range e.Messages {
+		if p.messages, err = p.decoder.decode(p.messages, s.Row, s.From, s.To); err != nil {
+			return err
+		}
+	}
+	if p.reader != nil {
+		p.gatherRows(e)
+	}
+	return nil
+}
+
+// stateless tells that nothing is stored by key: rows of a source have none, and
+// what is passed on needs none.
+func (p *functionProcessor) stateless() bool {
+	_, passes := p.call.onMessage.(passOn)
+	return passes || p.reader != nil
+}
+
 func (p *functionProcessor) fetch(ctx context.Context) error {
-	if len(p.table.order) == 0 {
+	if len(p.table.order) == 0 || p.stateless() {
 		return nil
 	}
 	p.keys = p.keys[:0]
@@ -182,6 +203,9 @@ func (p *functionProcessor) runMessage(ctx context.Context, m *flow.Message) err
 }
 
 func (p *functionProcessor) handleMessage(ctx context.Context, state *keyState, m *flow.Message) error {
+	if skips, err := p.skipsMessage(m); skips || err != nil {
+		return err
+	}
 	p.rt.begin()
 	p.rt.input(state, &m.Meta)
 	return p.rt.end(p.call.onMessage.OnMessage(ctx, &p.rt, *m, &p.rt))
@@ -190,6 +214,9 @@ func (p *functionProcessor) handleMessage(ctx context.Context, state *keyState, 
 func (p *functionProcessor) named(err error, m *flow.Message) error {
 	if err == nil {
 		return nil
+	}
+	if p.reader != nil {
+		return p.busy.wrap(p.reader.locate(int(m.ID.Index), err))
 	}
 	return p.busy.wrap(fmt.Errorf("message %s of stream %s: %w", m.ID, m.StreamID, err))
 }

@@ -80,6 +80,9 @@ var errNotInHand = errors.New("a function reaches the keys of its inputs only: s
 
 // state returns the state of a key of the call.
 func (r *callRuntime) state(key flow.Key) (*keyState, error) {
+	if r.node.sourceStream != "" {
+		return nil, r.fail(fmt.Errorf("computation %s reads a source and has no keys, so it keeps no state: do this in a transform that reads its output", r.node.id))
+	}
 	k := r.last
 	if k == nil || k.key != key.Encoded() {
 		k = r.table.byKey[key.Encoded()]
@@ -190,6 +193,9 @@ func (r *callRuntime) add(m flow.OutputMessage, parents []parent) error {
 	if err != nil {
 		return err
 	}
+	if err := r.mayEmit(parents); err != nil {
+		return r.fail(err)
+	}
 	event, ok := earliest(parents, r.node.outputs[i].Parents)
 	if !ok {
 		return r.fail(r.undeclared("output stream", "emitted", m.StreamID, parents, r.node.outputs[i].Parents))
@@ -202,6 +208,26 @@ func (r *callRuntime) add(m flow.OutputMessage, parents []parent) error {
 	}
 	if err := r.router.emit(i, m.Payload.Row(), int64(event)); err != nil {
 		return r.fail(err)
+	}
+	return nil
+}
+
+// errParents is a fault of the function, whatever its inputs.
+var errParents = errors.New("too many or too few parents")
+
+// mayEmit keeps the restrictions of swift_map (KV-42).
+func (r *callRuntime) mayEmit(parents []parent) error {
+	if r.node.emits == fromAll {
+		return nil
+	}
+	for i := range parents {
+		if from := parents[i].stream; !slices.ContainsFunc(r.node.inputs, func(in inputPlan) bool { return in.stream == from }) {
+			return fmt.Errorf("computation %s is a swift_map, whose visits and timers may only change state, but this was emitted from %s: make it a transform", r.node.id, from)
+		}
+	}
+	if r.node.emits == fromOneMessage && len(parents) != 1 {
+		return fmt.Errorf("%w: computation %s is a swift_map, where a message is emitted from one message, but this has %d parents: "+
+			"name its parent (WithParents), or set allow_batching_with_relaxed_guarantees=%%true", errParents, r.node.id, len(parents))
 	}
 	return nil
 }

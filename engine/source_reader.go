@@ -172,16 +172,21 @@ func (s *sourceReader) hand(n int) ([]schema.Row, []flow.Time) {
 // refuse takes note of row i of the batch in hand, which cannot be used for a
 // reason. It is passed over, to be counted when it is taken, or is an error.
 func (s *sourceReader) refuse(i int, why error) (passedOver bool, refusal error) {
-	b := &s.batches[0]
-	if b.explain != nil {
-		why = b.explain(b.left+i, why)
-	} else {
-		why = fmt.Errorf("row %s: %w", b.rows[i], why)
-	}
-	if b.passOver {
+	why = s.locate(i, why)
+	passOver := s.batches[0].passOver
+	if passOver {
 		s.skipped++
 	}
-	return b.passOver, connector.Malformed(why)
+	return passOver, connector.Malformed(why)
+}
+
+// locate adds the place of row i of the batch in hand to an error.
+func (s *sourceReader) locate(i int, why error) error {
+	b := &s.batches[0]
+	if b.explain != nil {
+		return b.explain(b.left+i, why)
+	}
+	return fmt.Errorf("row %s: %w", b.rows[i], why)
 }
 
 // take consumes n rows and returns the offset after them and the number of

@@ -36,11 +36,11 @@ func (j *job) publish(now visit.Instant, atOnce bool) {
 
 // failures names the inputs that the function processor left out.
 func (j *job) failures() (out []visit.Problem) {
-	p, ok := j.proc.(*functionProcessor)
+	p, ok := j.proc.(interface{ leftOut() *failures })
 	if !ok {
 		return nil
 	}
-	for _, f := range p.failed.streams {
+	for _, f := range p.leftOut().streams {
 		out = append(out, visit.Problem{Path: f.path, Message: fmt.Sprintf("%d left out in this run, last: %s", f.count, f.last)})
 	}
 	return out

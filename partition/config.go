@@ -11,6 +11,9 @@ import (
 type Config struct {
 	// Job is the partition with its generation, and what is stored of it.
 	Job *store.Job
+	// Order is the time of a row, by which the heads of producers are merged; nil
+	// takes the producers in turn.
+	Order func(*store.InboxRow) int64
 	// Inputs are the streams that come from other partitions.
 	Inputs []Input
 	// Source is the id of the source stream that the partition reads, or empty.

@@ -16,11 +16,12 @@ import (
 // in a committed epoch.
 type inbox struct {
 	target  store.PartitionID
-	present map[store.PartitionID]bool // producers of the present layouts
-	moved   func(*lane)                // told when the rows of a lane have changed
-	lanes   []*lane                    // ordered by store.Lane
-	former  int                        // lanes of former layouts that hold rows
-	turn    int                        // the lane that is served next
+	present map[store.PartitionID]bool  // producers of the present layouts
+	moved   func(*lane)                 // told when the rows of a lane have changed
+	lanes   []*lane                     // ordered by store.Lane
+	former  int                         // lanes of former layouts that hold rows
+	turn    int                         // the lane that is served next
+	order   func(*store.InboxRow) int64 // nil: lanes are served in turn
 	bytes   int
 	limit   int
 	// waiting counts the messages held and not taken.
@@ -50,12 +51,13 @@ type lane struct {
 type held struct {
 	row   *store.InboxRow
 	taken int
+	at    int64 // its time, if rows are served by time
 }
 
 // newInbox knows nothing of what is stored, if there are inputs at all.
 func newInbox(cfg Config) inbox {
 	b := inbox{
-		target: cfg.Job.Partition.ID, limit: cfg.Params.HoldBytes, gap: len(cfg.Inputs) > 0,
+		target: cfg.Job.Partition.ID, limit: cfg.Params.HoldBytes, gap: len(cfg.Inputs) > 0, order: cfg.Order,
 		present: map[store.PartitionID]bool{},
 	}
 	for _, in := range cfg.Inputs {
@@ -89,7 +91,11 @@ func (b *inbox) lost() {
 
 func (b *inbox) admit(l *lane, row *store.InboxRow) {
 	l.read = row.Place()
-	l.rows = append(l.rows, held{row, row.Consumed})
+	h := held{row: row, taken: row.Consumed}
+	if b.order != nil {
+		h.at = b.order(row)
+	}
+	l.rows = append(l.rows, h)
 	b.bytes += len(row.Payload)
 	b.waiting += row.Count - row.Consumed
 	if len(l.rows) == 1 && l.former {
@@ -186,10 +192,14 @@ func (b *inbox) lane(id store.Lane) *lane {
 }
 
 // nextSpans peeks at the messages that an epoch takes: rows of the open lanes in
-// turn, each lane's in order, at most rows messages and about bytes of payload.
+// turn or by time, each lane's in order, at most rows messages and about bytes of
+// payload.
 func (b *inbox) nextSpans(open func(store.PartitionID) bool, rows, bytes int) []Span {
 	if b.waiting == 0 {
 		return nil
+	}
+	if b.order != nil {
+		return b.nextByTime(open, rows, bytes)
 	}
 	var spans []Span
 	turns := b.turns()
@@ -209,6 +219,29 @@ func (b *inbox) nextSpans(open func(store.PartitionID) bool, rows, bytes int) []
 			bytes -= len(h.row.Payload)
 			progress = true
 		}
+	}
+	return spans
+}
+
+// nextByTime merges the heads of lanes by their times.
+func (b *inbox) nextByTime(open func(store.PartitionID) bool, rows, bytes int) []Span {
+	var spans []Span
+	next := make([]int, len(b.lanes)) // rows taken of each lane
+	turns := slices.DeleteFunc(b.turns(), func(at int) bool { return !open(b.lanes[at].id.Producer) })
+	for rows > 0 && bytes > 0 {
+		turns = slices.DeleteFunc(turns, func(at int) bool { return next[at] >= len(b.lanes[at].rows) })
+		if len(turns) == 0 {
+			break
+		}
+		at := slices.MinFunc(turns, func(x, y int) int {
+			return cmp.Compare(b.lanes[x].rows[next[x]].at, b.lanes[y].rows[next[y]].at)
+		})
+		h := b.lanes[at].rows[next[at]]
+		next[at]++
+		to := min(h.row.Count, h.taken+rows)
+		spans = append(spans, Span{h.row, h.taken, to})
+		rows -= to - h.taken
+		bytes -= len(h.row.Payload)
 	}
 	return spans
 }

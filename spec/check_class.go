@@ -26,6 +26,33 @@ func (c *checker) checkClass(at place, comp *Computation) {
 	if !comp.Class.HasKeyedState() {
 		c.refuseKeyedStreams(at, comp)
 	}
+	if comp.Class.IsPassthrough() {
+		c.checkPassthrough(at, comp)
+	}
+	if comp.ProcessingMode == atLeastOnce && comp.Class.IsTransform() {
+		c.note(at, "processing_mode %s runs exactly once here, which promises more", comp.ProcessingMode)
+	}
+}
+
+// checkPassthrough checks that what comes in can go out as it is.
+func (c *checker) checkPassthrough(at place, comp *Computation) {
+	if len(comp.Outputs) == 0 && !comp.Class.IsSource() { // told of sources by their own check
+		c.add(at, "%s needs an output: fill output_stream_ids", comp.Class)
+	}
+	for _, output := range comp.Outputs {
+		to := c.spec.Pipeline.Streams[output]
+		for _, input := range comp.Dependencies[output] {
+			from := c.spec.Pipeline.Streams[input]
+			if comp.Class.IsSource() && comp.Sources[input] == nil {
+				continue // refused as a whole
+			}
+			if to == nil || from == nil || to.Schema == nil || from.Schema == nil || to.Schema.Equal(from.Schema) {
+				continue
+			}
+			c.add(at.key("output_stream_ids").item(output), "%s passes %s on as it is, but output %s has another schema: "+
+				"give both one schema, or list the inputs that it takes in streams_dependency", comp.Class, input, output)
+		}
+	}
 }
 
 func (c *checker) checkFunction(at place, comp *Computation) {
@@ -50,8 +77,29 @@ func (c *checker) checkSourceClass(at place, comp *Computation) {
 	if len(comp.ExternalManagers) > 0 {
 		c.add(at.key("external_state_managers"), "%s has no keys and thus no external states: remove them", comp.Class)
 	}
-	if comp.Class == ClassTransformSource && comp.GroupBy.Len() > 0 {
+	if len(comp.Sources) > 1 {
+		c.add(at.key("source_streams"), "%s reads one source stream: make a computation for each", comp.Class)
+	}
+	for _, id := range comp.SourceIDs() {
+		c.checkSourceSchema(at, comp, id)
+	}
+	if (comp.Class == ClassTransformSource || comp.Class == ClassSource) && comp.GroupBy.Len() > 0 {
 		c.add(at.key("group_by_schema"), "%s has no keys: remove group_by_schema", comp.Class)
+	}
+}
+
+// checkSourceSchema checks that it is known what the rows of a source are.
+func (c *checker) checkSourceSchema(at place, comp *Computation, source string) {
+	streams := c.spec.Pipeline.Streams
+	if streams[source] != nil || comp.Class.IsCompanion() {
+		return
+	}
+	for _, output := range comp.Outputs {
+		first, s := streams[comp.Outputs[0]], streams[output]
+		if first != nil && s != nil && first.Schema != nil && s.Schema != nil && !s.Schema.Equal(first.Schema) {
+			c.add(at.keys("source_streams", source), "the outputs of %s have different schemas, so those of the rows it reads are unknown: declare spec.streams.%s", comp.ID, source)
+			return
+		}
 	}
 }
 

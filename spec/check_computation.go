@@ -23,6 +23,7 @@ func (c *checker) checkComputation(comp *Computation) {
 	c.checkTimers(at, comp)
 	c.checkDependencies(at, comp)
 	c.checkAssigner(at, comp)
+	c.checkOrdering(at.key("input_ordering"), comp)
 	for _, id := range sorted(comp.RequiredResources) {
 		if c.spec.Pipeline.Resources[id] == nil {
 			c.add(at.keys("required_resource_ids", id), "there is no resource %s: %s", id, unknown(id, sorted(c.spec.Pipeline.Resources)))
@@ -168,6 +169,22 @@ func (c *checker) checkAssigner(at place, comp *Computation) {
 		}
 		if t := stream.Schema.Columns()[i].Type; !slices.Contains(kinds, t.Kind()) {
 			c.add(where.key("column"), "column %s of output %s is %s, which the format %s does not read", a.Column, id, t, a.Format)
+		}
+	}
+}
+
+// checkOrdering checks that input_ordering speaks of inputs.
+func (c *checker) checkOrdering(at place, comp *Computation) {
+	if comp.Ordering == nil {
+		return
+	}
+	if comp.Class.IsSource() {
+		c.add(at, "%s has no inputs to be ordered: remove this", comp.Class)
+		return
+	}
+	for _, id := range sorted(comp.Ordering.StreamDelays) {
+		if !slices.Contains(comp.Inputs, id) {
+			c.add(at.keys("stream_delays", id), "%s is no input of %s: %s", id, comp.ID, unknown(id, comp.Inputs))
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package spec
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/rondo-flow/rondo/schema"
+)
 
 // checkDynamic checks that the dynamic spec speaks of what the static one has.
 func (c *checker) checkDynamic() {
@@ -28,6 +32,7 @@ func (c *checker) checkDynamicComputation(at place, comp *Computation, d *Dynami
 	if desired := d.DesiredPartitionCount; desired != nil && comp.Class.IsSource() {
 		c.note(at, "desired_partition_count has no effect on %s: a source has as many partitions as its input", comp.Class)
 	}
+	c.checkSkip(at.key("skip_if_expression"), comp, d)
 	for _, id := range sorted(d.VisitStreams) {
 		if v := comp.VisitStreams[id]; v != nil {
 			c.checkScanRows(at.keys("key_visitor_streams", id, "max_scan_rows_per_iteration"), v, int(d.VisitStreams[id].MaxScanRowsPerIteration))
@@ -41,6 +46,30 @@ func (c *checker) checkDynamicComputation(at place, comp *Computation, d *Dynami
 		c.add(at.key("dead_letter_stream"), "%s is no output of %s: %s", d.DeadLetterStream, comp.ID, unknown(d.DeadLetterStream, comp.Outputs))
 	case d.DeadLetterStream != "":
 		c.checkDeadLetters(at.key("dead_letter_stream"), comp, c.spec.Pipeline.Streams[d.DeadLetterStream])
+	}
+}
+
+// checkSkip checks that the expression can be computed from every message that the
+// computation reads.
+func (c *checker) checkSkip(at place, comp *Computation, d *DynamicComputation) {
+	if d.SkipIfExpression == "" {
+		return
+	}
+	for _, id := range upstreamsOf(comp) {
+		stream := c.spec.Pipeline.SchemaOf(comp, id)
+		if stream == nil {
+			continue
+		}
+		e, err := schema.CompileExpression(d.SkipIfExpression, stream)
+		switch {
+		case err != nil:
+			c.add(at, "over the rows of %s: %v", id, err)
+		case e.Kind() != schema.KindBoolean && e.Kind() != schema.KindNull:
+			c.add(at, "over the rows of %s it is %s: it must be true or false, such as value = 0", id, e.Kind())
+		default:
+			continue
+		}
+		return
 	}
 }
 

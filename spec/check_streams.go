@@ -61,6 +61,7 @@ func (c *checker) noteUnread() {
 		producer := p.Producer(id)
 		switch {
 		case len(p.Consumers(id)) > 0:
+		case producer == nil && p.isSource(id):
 		case producer == nil:
 			c.note(at, "no computation uses this stream")
 		case !producer.hasSinkFor(id) && !c.isDeadLetter(producer.ID, id):

@@ -109,6 +109,11 @@ func (c Class) IsTransform() bool { return c == ClassTransform || c == ClassComp
 // IsSwiftMap reports whether the class is swift_map or its companion form.
 func (c Class) IsSwiftMap() bool { return c == ClassSwiftMap || c == ClassCompanionSwiftMap }
 
+// IsPassthrough reports whether the class passes on what it reads.
+func (c Class) IsPassthrough() bool {
+	return c == ClassPassthrough || c == ClassSwiftPassthrough || c == ClassSourcePassthrough
+}
+
 // HasKeyedState reports whether functions of the class have state by key, and
 // thus may have visit and timer streams.
 func (c Class) HasKeyedState() bool { return c.IsTransform() || c.IsSwiftMap() }

@@ -3,6 +3,7 @@ package spec
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/rondo-flow/rondo/schema"
 	"github.com/rondo-flow/rondo/yson"
@@ -42,6 +43,8 @@ type Computation struct {
 	Sinks        map[string]*Sink        `yson:"sinks"`               // what goes to the outside
 	Watermark    Watermark               `yson:"watermark_strategy"`  // event times
 
+	Ordering *InputOrdering `yson:"input_ordering"` // which batch of its inputs comes next; unset takes the producers in turn
+
 	ExternalManagers map[string]*ExternalManager `yson:"external_state_managers"` // tables that it owns as state, by state name
 	ExternalJoiners  map[string]*ExternalJoiner  `yson:"external_state_joiners"`  // tables that it reads by key, by state name
 	StateJoiners     map[string]*StateJoiner     `yson:"state_joiners"`           // states of other computations that it reads, by state name
@@ -52,14 +55,20 @@ type Computation struct {
 
 	ClassParameters
 
-	_ struct{} `yson:"heavy_hitters|pivot_finder|input_ordering|distribution_ordering|worker_group|use_compact_input_messages,ignored"`
+	_ struct{} `yson:"heavy_hitters|pivot_finder|distribution_ordering|worker_group|use_compact_input_messages,ignored"`
 }
 
 // SetDefaults implements [yson.Defaulter].
 func (c *Computation) SetDefaults() {
 	c.Watermark.Assigner.SetDefaults()
-	c.ProcessingMode = "exactly_once"
+	c.ProcessingMode = exactlyOnce
 }
+
+// The processing modes: both run exactly once.
+const (
+	exactlyOnce = "exactly_once"
+	atLeastOnce = "at_least_once_consistent"
+)
 
 // ClassParameters are the parameters of the classes themselves. They are
 // accepted in the computation and in its parameters.
@@ -67,9 +76,25 @@ type ClassParameters struct {
 	// ProcessingMode is exactly_once in fact: the weaker word gets it too.
 	ProcessingMode string `yson:"processing_mode" enum:"exactly_once at_least_once_consistent"`
 
-	// AllowBatching lets outputs of swift_map have several parents.
+	// AllowBatching lets a message that swift_map emits have several parents.
 	AllowBatching bool `yson:"allow_batching_with_relaxed_guarantees"`
 }
+
+// InputOrdering merges the batches that wait in a partition's inbox by time: the
+// earliest head of all producers comes next. Inside a batch, and among the batches of
+// one producer, the order stays that of production (D-8), and nothing waits for what
+// is not there yet.
+type InputOrdering struct {
+	// TimeType is what counts: the earliest event time of a batch's messages, or
+	// the system time of the epoch that made it.
+	TimeType string `yson:"time_type" enum:"event_time system_time"`
+	// StreamDelays are added to the times of inputs; of a batch with messages of
+	// several inputs the least counts.
+	StreamDelays map[string]time.Duration `yson:"stream_delays"`
+}
+
+// SetDefaults implements [yson.Defaulter].
+func (o *InputOrdering) SetDefaults() { o.TimeType = TimeEvent }
 
 // RequiredResource says who needs a resource.
 type RequiredResource struct {
@@ -107,7 +132,9 @@ func (s *VisitStream) SetDefaults() { s.BucketCount = 8 }
 // ScansInternal reports whether internal states supply keys (KV-1).
 func (s *VisitStream) ScansInternal() bool { return len(s.Names) > 0 || len(s.ExternalNames) == 0 }
 
-// Source is a source stream of a source computation.
+// Source is a source stream of a source computation. Its rows have the schema that
+// spec.streams gives to its id; where that has no such id, the schema of the
+// computation's outputs, which then is one.
 type Source struct {
 	ID         string
 	ClassName  string     `yson:"source_class_name,required"` // the connector

@@ -63,7 +63,7 @@ type DynamicComputation struct {
 	ExternalJoiners  map[string]*DynamicConnector `yson:"external_state_joiners"`  // by state name
 	StateJoiners     map[string]*yson.Node        `yson:"state_joiners"`           // by state name
 
-	SkipIfExpression string `yson:"skip_if_expression"` // messages for which it is true are taken and not processed
+	SkipIfExpression string `yson:"skip_if_expression"` // messages for whose row it is true are taken and not processed; they are counted as skipped_by_expression
 
 	_ struct{} `yson:"lease_check_period|retryable_request|tracer|state_manager|input_store|timer_store|timer_store_count_limit|timer_store_byte_size_limit|output_store|output_store_count_limit|output_store_byte_size_limit|blocked_time_window|input_rows_throttler_id|input_bytes_throttler_id|input_rows_throttler_class_id|input_bytes_throttler_class_id,ignored"`
 }

@@ -47,7 +47,7 @@ func (s *Spec) Sound(path string) bool {
 
 // Pipeline is the static part: the graph.
 type Pipeline struct {
-	Streams      map[string]*Stream      `yson:"streams"`      // inputs and outputs of computations, by id
+	Streams      map[string]*Stream      `yson:"streams"`      // inputs and outputs of computations, and source streams whose rows are unlike the outputs, by id
 	Computations map[string]*Computation `yson:"computations"` // at least one, by id; an id has no ":"
 	Resources    map[string]*Resource    `yson:"resources"`    // by id
 
@@ -86,6 +86,29 @@ func (p *Pipeline) Producer(stream string) *Computation {
 		}
 	}
 	return nil
+}
+
+// SchemaOf returns the schema of the rows of an input or source stream of a
+// computation, nil if it is unknown.
+func (p *Pipeline) SchemaOf(comp *Computation, stream string) *schema.Schema {
+	s := p.Streams[stream]
+	if s == nil && comp.Sources[stream] != nil && len(comp.Outputs) > 0 {
+		s = p.Streams[comp.Outputs[0]]
+	}
+	if s == nil {
+		return nil
+	}
+	return s.Schema
+}
+
+// isSource reports whether a computation reads a source stream of the name.
+func (p *Pipeline) isSource(stream string) bool {
+	for _, comp := range p.Computations {
+		if comp.Sources[stream] != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // Consumers returns the computations that read the stream, ordered by id.

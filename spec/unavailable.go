@@ -24,9 +24,9 @@ type Unavailability struct {
 // its line.
 var unavailable = []Unavailability{
 	{Path: "spec.resources"},
-	{Path: "spec.computations.*.computation_class_name", Words: bothNames(ClassSwiftMap, ClassSource, ClassTransformSource,
-		ClassPassthrough, ClassSwiftPassthrough, ClassCompanionTransform, ClassCompanionSwiftMap, ClassCompanionSource, ClassCompanionTransformSource),
-		Instead: "transform, or source_passthrough to read from outside"},
+	{Path: "spec.computations.*.computation_class_name", Words: bothNames(
+		ClassCompanionTransform, ClassCompanionSwiftMap, ClassCompanionSource, ClassCompanionTransformSource),
+		Instead: "transform, swift_map, source or transform_source with a function of this process"},
 	{Path: "spec.computations.*.watermark_strategy.watermark_generator", byEmpty: true},
 	{Path: "spec.computations.*.watermark_strategy.watermark_alignment", byEmpty: true},
 	{Path: "spec.computations.*.watermark_strategy.watermark_percentile"},
@@ -36,7 +36,6 @@ var unavailable = []Unavailability{
 	{Path: "spec.computations.*.state_joiners"},
 	{Path: "spec.computations.*.required_resource_ids"},
 	{Path: "dynamic_spec.computations.*.draining"},
-	{Path: "dynamic_spec.computations.*.skip_if_expression"},
 	{Path: "dynamic_spec.computations.*.processing_function_parameters"},
 	{Path: "dynamic_spec.computations.*.source_streams.*.parameters"},
 	{Path: "dynamic_spec.computations.*.sinks.*.parameters"},

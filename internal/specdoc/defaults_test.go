@@ -67,6 +67,13 @@ func find(t *testing.T, v reflect.Value, path []string) reflect.Value {
 	if len(path) == 0 {
 		return v
 	}
+	if v.Kind() == reflect.Pointer { // unset as a whole: its defaults are those of one that is set
+		v = reflect.New(v.Type().Elem())
+		if d, ok := v.Interface().(yson.Defaulter); ok {
+			d.SetDefaults()
+		}
+		v = v.Elem()
+	}
 	for _, f := range reflect.VisibleFields(v.Type()) {
 		names, _, _ := strings.Cut(f.Tag.Get("yson"), ",")
 		if slices.Contains(strings.Split(names, "|"), path[0]) {
