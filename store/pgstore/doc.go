@@ -1,0 +1,13 @@
+// Package pgstore keeps the contract of package store on PostgreSQL 15 or later.
+//
+// A store is a schema, made by MigrateUp. Its statements are in queries, and Go
+// code for them in internal/pgsql, which go generate makes anew; what
+// has to be decided in the server is in the functions of the migrations.
+//
+// An epoch is one round trip: all its statements are sent together, and are one
+// transaction. The first of them is the fence. It locks the partition's own row
+// and raises an error if the generation or the routing is not current, so that
+// what follows is not executed (D-2, D-12).
+package pgstore
+
+//go:generate go run github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1 generate

@@ -1,0 +1,73 @@
+package pgstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rondo-flow/rondo/store"
+)
+
+// lockSpace keeps Rondo's advisory locks from those of others.
+const lockSpace = 0x726f6e64
+
+// releaseWait is how long a server that does not answer is asked to free the store.
+const releaseWait = time.Second
+
+// owner holds the store for this process: a lock that the server gives back when
+// the connection ends, as it does when the process dies. It only keeps a second
+// process from starting by mistake. What protects the data is the fence: should
+// the connection break, another process may open the store and take the partitions
+// over (D-4).
+type owner struct{ conn *pgx.Conn }
+
+// hold takes the store, or tells who has it.
+func hold(ctx context.Context, p *place) (*owner, error) {
+	conn, err := pgx.ConnectConfig(ctx, p.config.ConnConfig)
+	if err != nil {
+		return nil, err
+	}
+	o := &owner{conn}
+	var free bool
+	err = conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1, hashtext($2))`, int32(lockSpace), p.schema).Scan(&free)
+	if err == nil && !free {
+		err = holder(ctx, conn, p.schema)
+	}
+	if err != nil {
+		o.release()
+		return nil, err
+	}
+	return o, nil
+}
+
+// holder describes who holds the store, as an error.
+func holder(ctx context.Context, conn *pgx.Conn, schema string) error {
+	const find = `
+		SELECT a.application_name, coalesce(host(a.client_addr), 'the same machine'), a.backend_start
+		FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+		WHERE l.locktype = 'advisory' AND l.granted AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+			AND l.classid = $1 AND l.objid::int8 = hashtext($2)::int8 & 4294967295 AND l.objsubid = 2`
+	var name, host string
+	var since time.Time
+	err := conn.QueryRow(ctx, find, uint32(lockSpace), schema).Scan(&name, &host, &since)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		name, host = "a process that has just ended", "some machine"
+	case err != nil:
+		return err
+	}
+	return fmt.Errorf("%w: it is held by %q, connected from %s since %s; stop it, or use another schema",
+		store.ErrLocked, name, host, since.Format(time.RFC3339))
+}
+
+// release gives the store back, and waits until it is free.
+func (o *owner) release() {
+	ctx, cancel := context.WithTimeout(context.Background(), releaseWait)
+	defer cancel()
+	// Where this fails, the server frees it once it finds the connection gone.
+	_, _ = o.conn.Exec(ctx, `SELECT pg_advisory_unlock_all()`)
+	_ = o.conn.Close(ctx)
+}
