@@ -22,6 +22,7 @@ var homes = []home{
 	{"github.com/dgryski/go-farm", []string{"schema"}},
 	{"github.com/fxamacker/cbor/v2", []string{"flow"}},
 	{"github.com/goccy/go-yaml", []string{"yson"}},
+	{"github.com/jackc/pgx/v5", []string{"store/pgstore", "store/pgstore/internal/pgsql"}},
 	{"github.com/rogpeppe/go-internal", nil},
 	{"github.com/vbauerster/mpb/v8", []string{"cmd/..."}},
 	{"go.uber.org/goleak", nil},
@@ -35,7 +36,7 @@ var homes = []home{
 
 // testPackages are packages whose work is testing; they may import what tests
 // may.
-var testPackages = []string{"flowtest", "store/storetest", "connector/connectortest"}
+var testPackages = []string{"flowtest", "store/storetest", "store/pgstore/pgtest", "connector/connectortest"}
 
 // checkModules keeps each outside module, and package testing, where it
 // belongs.

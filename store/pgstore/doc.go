@@ -11,3 +11,4 @@
 package pgstore
 
 //go:generate go run github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1 generate
+//go:generate go test ./internal/pgsql -update

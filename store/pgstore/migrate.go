@@ -31,6 +31,7 @@ type Migration struct {
 	up, down string
 }
 
+// String is the name of its files.
 func (m *Migration) String() string { return fmt.Sprintf("%04d_%s", m.Version, m.Name) }
 
 func (m *Migration) sum() string {
@@ -300,4 +301,3 @@ func (m *migrator) check(made []applied) error {
 	}
 	return nil
 }
-

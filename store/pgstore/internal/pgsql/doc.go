@@ -1,0 +1,2 @@
+// Package pgsql is the Go code for the statements of package pgstore.
+package pgsql
