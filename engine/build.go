@@ -64,8 +64,12 @@ func (b *builder) computation(ctx context.Context, c *spec.Computation) {
 		n.key = c.GroupBy
 	}
 	b.inputsOf(n, c.Inputs)
+	for i := range n.inputs {
+		n.inputs[i].idle = idleOf(b.o.Spec.Pipeline.Producer(n.inputs[i].stream))
+	}
 	b.outputsOf(n, c, path)
 	n.visitors, n.timers = visitorsOf(c), timersOf(c)
+	n.generator, n.alignment = c.Watermark.Generator, c.Watermark.Alignment
 	n.emits, n.order = emittingOf(c), orderOf(c.Ordering)
 	switch {
 	case c.Class.IsCompanion(), c.Class == 0: // refused by the spec

@@ -120,6 +120,17 @@ func (x *exchange) wakeAll() {
 	}
 }
 
+// wake wakes the jobs of some partitions.
+func (x *exchange) wake(ids []store.PartitionID) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, id := range ids {
+		if b := x.boxes[id]; b != nil {
+			b.wake()
+		}
+	}
+}
+
 func (x *exchange) all() []*mailbox {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -36,6 +36,7 @@ type job struct {
 	lists    sync.WaitGroup
 	blocked  []bool
 	drained  bool
+	limit    partition.Aligned
 	reported time.Duration
 	stale    bool // what is published is no longer so
 	warned   time.Duration
@@ -232,6 +233,10 @@ func (j *job) takeIn(now visit.Instant) error {
 	j.takeRoom(now)
 	j.takeBlocked(now)
 	j.takeDrain(now)
+	j.align(now)
+	if j.node.mayIdle() {
+		j.machine.Step(now, partition.TimePassed{})
+	}
 	return nil
 }
 

@@ -104,6 +104,7 @@ type environment struct {
 	pausing, draining atomic.Bool
 	halt              atomic.Pointer[halt]
 	wishes            *wishes
+	alignments        atomic.Pointer[alignments]
 
 	mu     sync.Mutex // boards and notes
 	boards map[store.PartitionID]*board
@@ -183,6 +184,7 @@ func (e *environment) arrange(ctx context.Context, p *plan) ([]store.Partition, 
 		return nil, err
 	}
 	e.exchange.reset()
+	e.alignments.Store(newAlignments(p, e.clock.mono()))
 	o := e.orders.Load()
 	for _, part := range parts {
 		d := o.of(p.node(part.Computation))

@@ -55,6 +55,8 @@ type node struct {
 	source       connector.Source // source partitions
 	sourceStream string
 	sourceSchema *schema.Schema // of the rows as read
+	generator    *spec.Generator
+	alignment    *spec.Alignment
 	sourceKeys   []string
 
 	sink       connector.Sink // sink partitions
@@ -89,6 +91,7 @@ type inputPlan struct {
 	stream   string
 	producer string
 	schema   *schema.Schema
+	idle     *partition.Idle // of its producers; nil for never
 }
 
 // visitorPlan is a visit stream. index is its number in message ids, behind the
@@ -115,8 +118,11 @@ func (n *node) sourceKey(p store.Partition) string { return p.Name[len(n.sourceS
 // machineConfig is what the machine of a job is made of.
 func (n *node) machineConfig(j *store.Job, d *spec.DynamicComputation) partition.Config {
 	cfg := partition.Config{Job: j, Source: n.sourceStream, Outputs: n.outputs, Order: n.order, Params: n.params(d)}
+	if n.generator != nil {
+		cfg.OutOfOrder = n.generator.OutOfOrdernessBound
+	}
 	for i, in := range n.inputs {
-		cfg.Inputs = append(cfg.Inputs, partition.Input{Stream: in.stream, Producers: n.producers[i]})
+		cfg.Inputs = append(cfg.Inputs, partition.Input{Stream: in.stream, Producers: n.producers[i], Idle: in.idle})
 	}
 	for i := range n.timers {
 		cfg.Timers = append(cfg.Timers, n.timers[i].config)
@@ -156,6 +162,11 @@ func (n *node) params(d *spec.DynamicComputation) partition.Params {
 		}
 	}
 	return p
+}
+
+// mayIdle tells that producers may become idle, as time passes.
+func (n *node) mayIdle() bool {
+	return slices.ContainsFunc(n.inputs, func(in inputPlan) bool { return in.idle != nil })
 }
 
 // visitParams are a visit stream's, from the dynamic spec; a limit for the whole

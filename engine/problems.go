@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rondo-flow/rondo/flow"
 	"github.com/rondo-flow/rondo/store"
 	"github.com/rondo-flow/rondo/visit"
 )
@@ -75,6 +76,12 @@ func (s *PartitionStatus) problems(at string) (out []Problem) {
 	}
 	if s.Busy != "" {
 		out = append(out, Problem{at + "/handler", fmt.Sprintf("the handler has worked on key %s for %s", s.Busy, s.BusyFor.Truncate(time.Second)), true})
+	}
+	for _, stream := range s.Stalled {
+		out = append(out, Problem{at + "/idle_partitions_watermark_stall", fmt.Sprintf("the watermark of %s stands still: more of its partitions are idle than max_ratio of idle_partitions allows, and not all", stream), true})
+	}
+	if s.Ahead {
+		out = append(out, Problem{at + "/watermark_alignment", "it is at " + flow.Time(s.Source).String() + " and waits for others of its group, which are behind by more than drift_bound", true})
 	}
 	for _, f := range s.Failed {
 		out = append(out, Problem{at + f.Path, f.Message, true})

@@ -16,18 +16,29 @@ type Config struct {
 	Order func(*store.InboxRow) int64
 	// Inputs are the streams that come from other partitions.
 	Inputs []Input
-	// Source is the id of the source stream that the partition reads, or empty.
-	Source   string
-	Timers   []TimerStream
-	Visitors []Visitor
-	Outputs  []Output
-	Params   Params
+	// Source is the id of the source stream that the partition reads, or empty. Its
+	// watermark is the latest event time less OutOfOrder.
+	Source     string
+	OutOfOrder time.Duration
+	Timers     []TimerStream
+	Visitors   []Visitor
+	Outputs    []Output
+	Params     Params
 }
 
 // Input is an input stream with the partitions that produce it.
 type Input struct {
 	Stream    string
 	Producers []store.PartitionID
+	Idle      *Idle // nil: no producer is ever passed over
+}
+
+// Idle says when producers that bring nothing are passed over (D-17). Their
+// watermark then follows the clock, less Bound.
+type Idle struct {
+	After    time.Duration
+	Bound    time.Duration
+	MaxRatio float64 // of the producers; unless all of them are idle
 }
 
 // Visitor is a visit stream.

@@ -113,7 +113,7 @@ func newDrive(t testing.TB, inputs string, streams string, change func(d *drive)
 	d.cfg = Config{Job: &store.Job{Partition: store.Partition{ID: 9, Computation: "c", Layout: 1, Open: true}}, Params: DefaultParams()}
 	all := strings.Fields(inputs)
 	for i, in := range all {
-		d.cfg.Inputs = append(d.cfg.Inputs, Input{in, []store.PartitionID{store.PartitionID(i + 1)}})
+		d.cfg.Inputs = append(d.cfg.Inputs, Input{Stream: in, Producers: []store.PartitionID{store.PartitionID(i + 1)}})
 	}
 	for _, stream := range strings.Fields(streams) {
 		p := visit.DefaultParams()

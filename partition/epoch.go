@@ -107,9 +107,8 @@ func (r *Ready) wake(at time.Duration) {
 // process but something to store.
 func (m *Machine) nextEpoch(now visit.Instant, r *Ready) *Epoch {
 	e := &Epoch{Number: m.epochs + 1}
-	if m.source.id != "" && !m.heldBack(m.source.id) {
-		e.SourceRows = m.source.rows()
-	}
+	m.wakeIdle(now, r)
+	m.readySource(e, r)
 	more := m.nextInputs(now, e, r)
 	e.Visits = m.nextVisits(now, e.Inputs()+len(e.Timers) > 0, r)
 	if m.visitsFirst(e) {
@@ -125,6 +124,18 @@ func (m *Machine) nextEpoch(now visit.Instant, r *Ready) *Epoch {
 	e.Budget = m.budget(e)
 	e.Budget.Waiting = e.Budget.Waiting || more
 	return e
+}
+
+// readySource takes what is left of the batch in hand, unless outputs are full or
+// the source is too far ahead of others.
+func (m *Machine) readySource(e *Epoch, r *Ready) {
+	switch {
+	case m.source.id == "" || m.heldBack(m.source.id):
+	case !m.source.ahead():
+		e.SourceRows = m.source.rows()
+	case m.source.aligned.Until > 0:
+		r.wake(m.source.aligned.Until)
+	}
 }
 
 // nextInputs peeks at messages and timers, which share the rows of an epoch; more

@@ -137,6 +137,20 @@ type NoRoom struct{ On bool }
 // replaces what was told before.
 type Blocked struct{ Outputs []bool }
 
+// Aligned tells how far the source's watermark may be for more rows to be taken
+// (watermark_alignment). The limit may have changed by itself at Until, if that is
+// not 0.
+type Aligned struct {
+	Limit int64
+	Until time.Duration
+}
+
+// TimePassed brings the machine up to now. It is due when Ready.WakeAt has come, in
+// partitions whose inputs may be idle.
+type TimePassed struct{}
+
+func (Aligned) event()        {}
+func (TimePassed) event()     {}
 func (Handover) event()       {}
 func (HandoverLost) event()   {}
 func (ReportsRead) event()    {}

@@ -2,8 +2,10 @@ package partition
 
 import (
 	"slices"
+	"time"
 
 	"github.com/rondo-flow/rondo/store"
+	"github.com/rondo-flow/rondo/visit"
 )
 
 // inputStream is what is known of one input stream. Its watermark never goes
@@ -17,6 +19,7 @@ type inputStream struct {
 	bounds    minTree                 // what each producer holds the watermark back to
 	watermark int64
 	finished  bool
+	idle      *idleness // nil: no producer is ever passed over
 }
 
 // producer is what one producing partition has reported, as far as it may be
@@ -27,16 +30,21 @@ type producer struct {
 	state               store.StreamState
 	holds               bool
 	minEvent            int64
+	heard               time.Duration // when it last brought something
+	idle                bool
 }
 
-func newInputStream(in Input) *inputStream {
+func newInputStream(in Input, now visit.Instant) *inputStream {
 	s := &inputStream{
 		id: in.Stream, index: make(map[store.PartitionID]int, len(in.Producers)),
 		bounds: newMinTree(len(in.Producers)), watermark: store.NoTime,
 	}
+	if in.Idle != nil {
+		s.idle = &idleness{Idle: *in.Idle, watermark: store.NoTime}
+	}
 	for i, id := range in.Producers {
 		s.index[id] = i
-		s.producers = append(s.producers, producer{watermark: store.NoTime, maxEvent: store.NoTime, minEvent: endOfTime})
+		s.producers = append(s.producers, producer{watermark: store.NoTime, maxEvent: store.NoTime, minEvent: endOfTime, heard: now.Mono})
 		s.states[store.Active]++
 		s.bound(i)
 	}
@@ -45,12 +53,15 @@ func newInputStream(in Input) *inputStream {
 
 // apply takes over what a producer reported. Every part only grows, so the
 // order of reports does not matter.
-func (s *inputStream) apply(id store.PartitionID, r store.StreamReport) {
+func (s *inputStream) apply(now visit.Instant, id store.PartitionID, r store.StreamReport) {
 	i, ok := s.index[id]
 	if !ok {
 		return
 	}
 	p := &s.producers[i]
+	if r.Watermark > p.watermark || r.MaxEvent > p.maxEvent || r.State > p.state {
+		p.heard = now.Mono
+	}
 	p.watermark = max(p.watermark, r.Watermark)
 	p.maxEvent = max(p.maxEvent, r.MaxEvent)
 	s.states[p.state]--
@@ -81,7 +92,11 @@ func (s *inputStream) moved(l *lane) {
 func (s *inputStream) bound(i int) {
 	p := &s.producers[i]
 	bound := p.minEvent
-	if p.state != store.Finished {
+	switch {
+	case p.state == store.Finished:
+	case p.idle:
+		bound = min(bound, max(p.watermark, s.idle.watermark))
+	default:
 		bound = min(bound, p.watermark)
 	}
 	s.bounds.set(i, bound)
@@ -111,10 +126,11 @@ func (s *inputStream) held(b *inbox) bool { return s.holding > 0 || b.former > 0
 // Completion and its watermark are applied in one step, and only when
 // everything of the stream is committed: a final pass that began before would
 // not see the last messages (D-16).
-func (s *inputStream) refresh(b *inbox) {
+func (s *inputStream) refresh(now visit.Instant, b *inbox) {
 	if s.finished {
 		return
 	}
+	s.passOver(now, b)
 	if s.state() == store.Finished {
 		if !s.held(b) {
 			s.finished = true

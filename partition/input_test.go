@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/rondo-flow/rondo/store"
+	"github.com/rondo-flow/rondo/visit"
 	"pgregory.net/rapid"
 )
 
@@ -33,17 +34,17 @@ func TestTheSmallestOfManyNumbersIsKept(t *testing.T) {
 // TestRowsOfTheLastEventTimeAreHeldToo: what is held keeps a stream from being
 // completed, whatever its event time.
 func TestRowsOfTheLastEventTimeAreHeldToo(t *testing.T) {
-	s := newInputStream(Input{Stream: "s", Producers: []store.PartitionID{7}})
+	s := newInputStream(Input{Stream: "s", Producers: []store.PartitionID{7}}, visit.Instant{})
 	b := newInbox(Config{Job: &store.Job{}, Inputs: []Input{{Stream: "s", Producers: []store.PartitionID{7}}}})
 	b.moved = s.moved
-	s.apply(7, store.StreamReport{Stream: "s", State: store.Finished, MaxEvent: endOfTime})
+	s.apply(visit.Instant{}, 7, store.StreamReport{Stream: "s", State: store.Finished, MaxEvent: endOfTime})
 	row := &store.InboxRow{InboxKey: store.InboxKey{Producer: 7, Generation: 1, Number: 1}, Count: 1, MinEvent: endOfTime}
 	b.admit(b.lane(row.Lane()), row)
-	if s.refresh(&b); s.finished || !s.held(&b) {
+	if s.refresh(visit.Instant{}, &b); s.finished || !s.held(&b) {
 		t.Fatal("the stream is completed while a row of it is held")
 	}
 	b.committed(b.take([]Span{{row, 0, 1}}, 1))
-	if s.refresh(&b); !s.finished || s.held(&b) {
+	if s.refresh(visit.Instant{}, &b); !s.finished || s.held(&b) {
 		t.Error("the stream is not completed when nothing of it is held")
 	}
 }

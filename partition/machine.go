@@ -44,12 +44,12 @@ func New(cfg Config, now visit.Instant) *Machine {
 		params:  cfg.Params,
 		inbox:   newInbox(cfg),
 		reports: reports{generations: map[store.PartitionID]store.Generation{}},
-		source:  sourceState{id: cfg.Source, watermark: store.NoTime},
+		source:  newSource(cfg),
 		totals:  cloneTotals(cfg.Job.Totals),
 		toldAt:  now,
 	}
 	for _, in := range cfg.Inputs {
-		m.inputs = append(m.inputs, newInputStream(in))
+		m.inputs = append(m.inputs, newInputStream(in, now))
 	}
 	m.inbox.moved = m.moved
 	m.timers = newTimers(cfg)
@@ -73,13 +73,13 @@ func (m *Machine) Step(now visit.Instant, e Event) {
 	}
 	switch e := e.(type) {
 	case Handover:
-		m.stepHandover(e)
+		m.stepHandover(now, e)
 	case HandoverLost:
 		m.stepLost(e)
 	case ReportsRead:
 		m.stepReports(e)
 	case InboxRead:
-		m.stepInbox(e)
+		m.stepInbox(now, e)
 	case SourceRead:
 		m.source.read(e)
 	case TimersRead:
@@ -100,6 +100,9 @@ func (m *Machine) Step(now visit.Instant, e Event) {
 		}
 	case Draining:
 		m.drain(now)
+	case Aligned:
+		m.source.aligned = e
+	case TimePassed: // settled below
 	case Blocked:
 		for i := range m.outputs {
 			m.outputs[i].blocked = e.Outputs[i]
@@ -133,14 +136,14 @@ func (m *Machine) moved(l *lane) {
 	}
 }
 
-func (m *Machine) stepHandover(e Handover) {
+func (m *Machine) stepHandover(now visit.Instant, e Handover) {
 	if e.Row != nil {
 		m.inbox.handover(e.Row)
 	}
 	if e.Report != nil && m.reports.add(e.Report) {
 		m.inbox.lost()
 	}
-	m.applyReports(false, e.producer())
+	m.applyReports(now, false, e.producer())
 }
 
 func (m *Machine) stepLost(e HandoverLost) {
@@ -159,16 +162,16 @@ func (m *Machine) stepReports(e ReportsRead) {
 	}
 }
 
-func (m *Machine) stepInbox(e InboxRead) {
-	m.applyReports(m.inbox.readDone(e.Rows, e.End), anyProducer)
+func (m *Machine) stepInbox(now visit.Instant, e InboxRead) {
+	m.applyReports(now, m.inbox.readDone(e.Rows, e.End), anyProducer)
 }
 
-func (m *Machine) applyReports(atEnd bool, of store.PartitionID) {
+func (m *Machine) applyReports(now visit.Instant, atEnd bool, of store.PartitionID) {
 	for _, r := range m.reports.release(&m.inbox, atEnd, of) {
 		for _, in := range m.inputs {
 			for _, s := range r.Streams {
 				if s.Stream == in.id {
-					in.apply(r.Partition, s)
+					in.apply(now, r.Partition, s)
 				}
 			}
 		}
@@ -199,7 +202,7 @@ func (m *Machine) drain(now visit.Instant) {
 // told to visit streams while an epoch is open: what it took is not committed.
 func (m *Machine) settle(now visit.Instant) {
 	for _, in := range m.inputs {
-		in.refresh(&m.inbox)
+		in.refresh(now, &m.inbox)
 	}
 	if m.open != nil {
 		return

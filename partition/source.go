@@ -11,7 +11,16 @@ type sourceState struct {
 	ended     bool // the end was read
 	stopped   bool // draining: no new input
 	watermark int64
+	bound     int64   // what rows may be late by
+	aligned   Aligned // how far it may be ahead
 }
+
+func newSource(cfg Config) sourceState {
+	return sourceState{id: cfg.Source, watermark: store.NoTime, bound: int64(cfg.OutOfOrder), aligned: Aligned{Limit: endOfTime}}
+}
+
+// ahead tells that the source waits for others of its group.
+func (s *sourceState) ahead() bool { return s.watermark > s.aligned.Limit }
 
 type batch struct{ rows, bytes int }
 
@@ -45,7 +54,7 @@ func (s *sourceState) rows() int {
 }
 
 func (s *sourceState) take(n int, event int64) {
-	s.watermark = max(s.watermark, event)
+	s.watermark = max(s.watermark, earlier(event, s.bound))
 	if n == 0 {
 		return
 	}

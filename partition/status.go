@@ -9,8 +9,16 @@ import (
 type Status struct {
 	Totals store.Totals
 	// Waiting are the messages held in memory and not taken yet.
-	Waiting  int
-	Timers   []TimerStatus
+	Waiting int
+	Timers  []TimerStatus
+	// Watermarks are those of the outputs, by index, as consumers are told.
+	Watermarks []StreamWatermark
+	// Stalled are the inputs whose watermark stands still because too many of their
+	// producers are idle, and not all. Ahead tells that the source waits for others
+	// of its group, at Source.
+	Stalled  []string
+	Ahead    bool
+	Source   int64
 	Visitors []visit.Status
 	// Passes are the summaries of completed passes of each visit stream, oldest
 	// first (KV-16).
@@ -38,11 +46,27 @@ func (t *timerStream) status() TimerStatus {
 	return s
 }
 
+// StreamWatermark is the event watermark of a stream, store.NoTime for none.
+type StreamWatermark struct {
+	Stream    string
+	Watermark int64
+}
+
+// SourceWatermark is how far the source has come, store.NoTime for not at all.
+func (m *Machine) SourceWatermark() int64 { return m.source.watermark }
+
+// SourceEnded tells that the source has no more, or that it is not read any more.
+func (m *Machine) SourceEnded() bool { return m.source.state() != store.Active }
+
 // Status describes the machine now.
 func (m *Machine) Status(now visit.Instant) Status {
 	s := Status{Totals: cloneTotals(m.totals), Waiting: m.inbox.waiting}
 	for _, t := range m.timers {
 		s.Timers = append(s.Timers, t.status())
+	}
+	s.Stalled, s.Ahead, s.Source = m.stalls(), m.source.ahead(), m.source.watermark
+	for _, o := range m.outputs {
+		s.Watermarks = append(s.Watermarks, StreamWatermark{o.Stream, o.report.Watermark})
 	}
 	for _, v := range m.visitors {
 		s.Visitors = append(s.Visitors, v.machine.Status(now))

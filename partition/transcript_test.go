@@ -100,7 +100,7 @@ func (s *script) init() {
 	s.cfg.Params.MaxRows, s.cfg.Params.HoldTimers = s.number("rows", 10), s.number("hold", 100)
 	if in := s.text("input"); in != "" {
 		stream, producers, _ := strings.Cut(in, ":")
-		s.cfg.Inputs = []Input{{stream, ids(producers)}}
+		s.cfg.Inputs = []Input{{Stream: stream, Producers: ids(producers)}}
 	}
 	if out := s.text("output"); out != "" {
 		stream, parents, _ := strings.Cut(out, ":")

@@ -109,10 +109,10 @@ func (c *checker) refuseSources(at place, comp *Computation) {
 		c.add(at.key("source_streams"), "%s has no sources: read them in a source or source_passthrough computation", comp.Class)
 	}
 	w, where := &comp.Watermark, at.key("watermark_strategy")
-	if w.Generator.IsSet() {
+	if w.Generator != nil {
 		c.add(where.key("watermark_generator"), "this belongs to computations with sources, not to %s", comp.Class)
 	}
-	if w.Alignment.IsSet() {
+	if w.Alignment != nil {
 		c.add(where.key("watermark_alignment"), "this belongs to computations with sources, not to %s", comp.Class)
 	}
 }

@@ -11,8 +11,7 @@ import (
 // Unavailability is a field that is read and checked but does not run yet, and
 // is refused where it is used.
 type Unavailability struct {
-	Path    string // with * for any id
-	byEmpty bool   // an empty map uses it too
+	Path string // with * for any id
 
 	// Words are the values that are refused, if it is only some; Instead is what
 	// to write.
@@ -27,9 +26,8 @@ var unavailable = []Unavailability{
 	{Path: "spec.computations.*.computation_class_name", Words: bothNames(
 		ClassCompanionTransform, ClassCompanionSwiftMap, ClassCompanionSource, ClassCompanionTransformSource),
 		Instead: "transform, swift_map, source or transform_source with a function of this process"},
-	{Path: "spec.computations.*.watermark_strategy.watermark_generator", byEmpty: true},
-	{Path: "spec.computations.*.watermark_strategy.watermark_alignment", byEmpty: true},
-	{Path: "spec.computations.*.watermark_strategy.watermark_percentile"},
+	{Path: "spec.computations.*.watermark_strategy.watermark_generator.use_source_watermark", Words: []string{"true"}, Instead: "out_of_orderness_bound: no source has watermarks of its own"},
+	{Path: "spec.computations.*.watermark_strategy.watermark_alignment.read_delays"},
 	{Path: "spec.computations.*.timer_streams.*.deduplicate_equal_timestamps", Words: []string{"false"}, Instead: "true, which is the default"},
 	{Path: "spec.computations.*.external_state_managers"},
 	{Path: "spec.computations.*.external_state_joiners"},
@@ -79,7 +77,7 @@ func (c *checker) refuseUnavailable(at place, u Unavailability) {
 		word = strconv.FormatBool(at.node.Bool)
 	}
 	switch {
-	case len(u.Words) == 0 && (says(at.node) || u.byEmpty && at.node.IsSet()):
+	case len(u.Words) == 0 && says(at.node):
 		c.add(at, "this is not available in this version: remove it")
 	case slices.Contains(u.Words, word):
 		c.add(at, "%s is not available in this version: use %s", word, u.Instead)

@@ -1,0 +1,143 @@
+package engine
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rondo-flow/rondo/flow"
+	"github.com/rondo-flow/rondo/schema"
+	"github.com/rondo-flow/rondo/store/storetest"
+)
+
+// watchful notes the watermark that each message sees, and counts it.
+type watchful struct {
+	*countFunction
+	mu   sync.Mutex
+	seen map[int64]flow.Time // by value
+}
+
+func (f *watchful) OnMessage(ctx context.Context, rt flow.Runtime, m flow.Message, out flow.OutputCollector) error {
+	f.mu.Lock()
+	if at, ok := rt.MinWatermark(); ok {
+		f.seen[m.Payload.Int64("value")] = at
+	}
+	f.mu.Unlock()
+	return f.countFunction.OnMessage(ctx, rt, m, out)
+}
+
+// watched is a rig with settings for the reader's watermarks.
+func watched(t *testing.T, n int, settings string) (*rig, *watchful) {
+	r := newRig(t, n, 5)
+	r.partitions = 1
+	r.edit = edited(t, "watermark_strategy = {", "watermark_strategy = {"+settings+"; ")
+	f := &watchful{countFunction: newCountFunction(r), seen: map[int64]flow.Time{}}
+	r.function = func() flow.Function { return f }
+	return r, f
+}
+
+// TestGeneratorKeepsWatermarksBehindByItsBound: what is late by less is not late.
+func TestGeneratorKeepsWatermarksBehindByItsBound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, f := watched(t, 400, `watermark_generator = {out_of_orderness_bound = "50s"}`)
+		r.onMessage = taking(5 * time.Millisecond)
+		r.run(storetest.NewModel())
+		r.check()
+		seen := 0
+		for value, at := range f.seen {
+			seen++
+			if at > flow.Time(399-50)*flow.Time(time.Second) {
+				t.Errorf("message %d saw the watermark %s, with the latest event at 399 s and a bound of 50 s", value, at)
+			}
+		}
+		if seen == 0 {
+			t.Error("no message saw a watermark")
+		}
+	})
+}
+
+// TestQuietPartitionsDoNotFreezeThePipeline: the last row of one partition does not
+// come, and timers of the others fire; without the settings they wait.
+func TestQuietPartitionsDoNotFreezeThePipeline(t *testing.T) {
+	for name, c := range map[string]struct {
+		settings string
+		fires    bool
+	}{
+		"held for ever":   {`watermark_generator = {out_of_orderness_bound = 0}`, false},
+		"idle after 10 s": {`watermark_generator = {out_of_orderness_bound = 0; idle_partitions = {duration = "10s"; max_ratio = 0.5}}`, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := timerRig(t, 0, 0, "streams = [rows]")
+				r.period = "10s"
+				timers := r.edit
+				r.edit = func(text string) string {
+					return edited(t, "watermark_strategy = {", "watermark_strategy = {"+c.settings+"; ")(timers(text))
+				}
+				row := func(at int64) schema.Row { return schema.Row{schema.String("k"), schema.Int64(at), schema.Int64(at)} }
+				r.rows = [][]schema.Row{{row(1)}, {row(1), row(100)}} // the last of each comes when the gate opens
+				r.gate = make(chan struct{})
+				p := r.pipeline()
+				time.AfterFunc(5*time.Second, func() { r.gate <- struct{}{} }) // for one of them
+				fired := func() (n uint64) { return p.Status().Timers }
+				time.AfterFunc(time.Minute, func() {
+					if got := fired() > 0; got != c.fires {
+						t.Errorf("after a minute timers fired: %v, want %v", got, c.fires)
+					}
+					p.Pause()
+				})
+				if _, err := p.Run(t.Context(), storetest.NewModel()); err != nil {
+					t.Fatal(err)
+				}
+			})
+		})
+	}
+}
+
+// TestAlignedSourcesWaitForEachOther: one that reads old rows holds the other back,
+// until it has ended; the status says who waits.
+func TestAlignedSourcesWaitForEachOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, _ := watched(t, 0, `watermark_alignment = {drift_bound = "100s"}`)
+		r.edit = func(edit func(string) string) func(string) string {
+			return func(text string) string {
+				return strings.Replace(edit(text), "max_rows_per_batch = 37", "max_rows_per_batch = 10", 1)
+			}
+		}(r.edit)
+		rows := func(n int, every int64) (out []schema.Row) {
+			for i := range n {
+				out = append(out, schema.Row{schema.String("k"), schema.Int64(int64(i)), schema.Int64(int64(i) * every)})
+			}
+			return out
+		}
+		r.rows = [][]schema.Row{rows(50, 1), rows(1000, 100)}
+		r.gate = make(chan struct{})
+		p := r.pipeline()
+		time.AfterFunc(time.Second, func() {
+			var fast, slow uint64
+			for _, s := range p.Status().Partitions {
+				if s.Computation == "reader" {
+					fast, slow = max(fast, s.Totals.Messages), max(slow, min(s.Totals.Messages, 50))
+				}
+			}
+			if fast > 100 {
+				t.Errorf("the source ahead took %d rows", fast)
+			}
+			problems := ""
+			for _, problem := range p.Problems() {
+				problems += problem.Path + ": " + problem.Message + "\n"
+			}
+			if !strings.Contains(problems, "/watermark_alignment: it is at 1970-01-01T00:1") {
+				t.Errorf("problems: %s", problems)
+			}
+			close(r.gate)
+		})
+		sum, err := p.Run(t.Context(), storetest.NewModel())
+		if err != nil || !sum.Completed || sum.Messages != 1050 {
+			t.Errorf("%+v, error %v", sum, err)
+		}
+	})
+}

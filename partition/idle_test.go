@@ -1,0 +1,145 @@
+package partition
+
+import (
+	"testing"
+	"time"
+
+	"github.com/rondo-flow/rondo/store"
+	"github.com/rondo-flow/rondo/visit"
+)
+
+// idleRig is a partition that reads a stream of several producers.
+type idleRig struct {
+	*Machine
+	now visit.Instant
+}
+
+func newIdleRig(producers int, idle *Idle) *idleRig {
+	r := &idleRig{now: visit.Instant{Wall: int64(1000 * time.Hour)}}
+	in := Input{Stream: "in", Idle: idle}
+	for i := range producers {
+		in.Producers = append(in.Producers, store.PartitionID(i+1))
+	}
+	r.Machine = New(Config{
+		Job:    &store.Job{Partition: store.Partition{ID: 99, Generation: 1}},
+		Inputs: []Input{in}, Params: DefaultParams(),
+	}, r.now)
+	r.Accept(r.now, r.Ready(r.now))
+	r.Step(r.now, InboxRead{End: true})
+	return r
+}
+
+func (r *idleRig) report(producer store.PartitionID, watermark int64, state store.StreamState) {
+	r.Step(r.now, Handover{Report: &store.Report{Partition: producer, Generation: 1, Streams: []store.StreamReport{
+		{Stream: "in", Watermark: watermark, MaxEvent: watermark, State: state},
+	}}})
+}
+
+// pass lets time pass: the machine is woken when it asked to be.
+func (r *idleRig) pass(d time.Duration) {
+	end := r.now.Mono + d
+	for {
+		ready := r.Ready(r.now)
+		if ready.ReadInbox != nil {
+			r.Accept(r.now, Ready{ReadInbox: ready.ReadInbox})
+			r.Step(r.now, InboxRead{End: true})
+			continue
+		}
+		at := end
+		if ready.Wake && ready.WakeAt < end {
+			at = ready.WakeAt
+		}
+		r.now.Wall += int64(at - r.now.Mono)
+		r.now.Mono = at
+		r.Step(r.now, TimePassed{})
+		if at == end {
+			return
+		}
+	}
+}
+
+func (r *idleRig) watermark() int64 { return r.inputs[0].watermark }
+
+// TestIdleProducersAreToldByTheirSilence: one that is quiet, one that never started;
+// not more than the ratio, unless all are; never without the setting; and one that
+// has more to be read here is not idle (D-17).
+func TestIdleProducersAreToldByTheirSilence(t *testing.T) {
+	minute := &Idle{After: time.Minute, Bound: 10 * time.Second, MaxRatio: 0.5}
+	t.Run("without the setting nothing is passed over", func(t *testing.T) {
+		r := newIdleRig(2, nil)
+		r.report(1, 500, store.Active)
+		r.pass(time.Hour)
+		want(t, "watermark", r.watermark(), store.NoTime)
+	})
+	t.Run("a producer that never started", func(t *testing.T) {
+		r := newIdleRig(2, minute)
+		r.pass(59 * time.Second)
+		r.report(1, 500, store.Active)
+		r.pass(0)
+		want(t, "before", r.watermark(), store.NoTime)
+		r.pass(time.Second)
+		want(t, "after", r.watermark(), 500)
+	})
+	t.Run("more than the ratio, and not all", func(t *testing.T) {
+		r := newIdleRig(3, minute)
+		r.pass(59 * time.Second)
+		r.report(1, 500, store.Active)
+		r.pass(2 * time.Second)
+		want(t, "watermark", r.watermark(), store.NoTime)
+		want(t, "stalled", r.Status(r.now).Stalled, "[in]")
+		r.report(2, 400, store.Active) // one of two comes back
+		r.pass(0)
+		want(t, "watermark", r.watermark(), 400)
+		want(t, "stalled", r.Status(r.now).Stalled, "[]")
+	})
+	t.Run("a source that goes quiet as a whole follows the clock", func(t *testing.T) {
+		r := newIdleRig(2, minute)
+		r.report(1, 500, store.Active)
+		r.report(2, 600, store.Active)
+		r.pass(10 * time.Minute)
+		behind := time.Duration(r.now.Wall - r.watermark())
+		want(t, "behind the clock by the bound and a step at most", behind >= minute.Bound && behind <= minute.Bound+minute.After/2, true)
+		was := r.watermark()
+		r.report(1, 700, store.Active) // what comes now is late, and holds back what comes after
+		r.pass(30 * time.Second)
+		want(t, "it never goes back", r.watermark(), was)
+	})
+	t.Run("completed producers neither count nor hold back", func(t *testing.T) {
+		r := newIdleRig(2, minute)
+		r.report(1, 500, store.Finished)
+		r.pass(2 * time.Minute)
+		want(t, "the only one left is idle, so all are", r.watermark() > 500, true)
+	})
+	t.Run("what waits here is not silence", func(t *testing.T) {
+		r := newIdleRig(2, minute)
+		r.report(2, 800, store.Active)
+		r.Step(r.now, Handover{Row: &store.InboxRow{InboxKey: store.InboxKey{Target: 99, Producer: 1, Generation: 1, Number: 1}, Count: 1, MinEvent: 300}})
+		r.Accept(r.now, r.Ready(r.now))
+		r.Step(r.now, InboxRead{Rows: []store.InboxRow{{InboxKey: store.InboxKey{Target: 99, Producer: 1, Generation: 1, Number: 1}, Count: 1, MinEvent: 300}}, End: true})
+		r.now.Mono += 2 * time.Minute
+		r.Step(r.now, TimePassed{})
+		want(t, "watermark", r.watermark() <= 300, true)
+	})
+}
+
+// TestSourcesAreAlignedByTheLeastOfTheirGroup: those that have ended or are idle do
+// not count, and one that never started does until it is idle.
+func TestSourcesAreAlignedByTheLeastOfTheirGroup(t *testing.T) {
+	var a Alignment
+	for id := store.PartitionID(1); id <= 3; id++ {
+		a.Join(0, id, 100, time.Minute)
+	}
+	at := time.Second
+	a.Report(at, 1, 1000, false)
+	a.Report(at, 2, 500, false)
+	want(t, "one has not started", a.Limit(at, 1).Limit < 0, true)
+	want(t, "until it is idle", a.Limit(at, 1).Until, time.Minute)
+	want(t, "then the others count", a.Limit(time.Minute, 1).Limit, 600)
+	want(t, "it is news that the least moves", a.Report(time.Minute, 2, 700, false), true)
+	want(t, "and not that another does", a.Report(time.Minute, 1, 1100, false), false)
+	want(t, "limit", a.Limit(time.Minute, 1).Limit, 800)
+	want(t, "it is news that the least has ended", a.Report(time.Minute, 2, 700, true), true)
+	want(t, "limit without it", a.Limit(time.Minute, 1).Limit, 1200)
+	want(t, "nobody is left to wait for", a.Report(time.Minute, 1, 1100, true), true)
+	want(t, "no limit", a.Limit(time.Minute, 1).Limit, endOfTime)
+}
