@@ -21,7 +21,11 @@ const unfinished = ".unfinished"
 // pipeline that starts on the copy goes on exactly there. It returns the files of
 // sinks that lie outside the folder, which the copy does not have. Others may use
 // the store meanwhile.
-func copyFolder(ctx context.Context, s *pebblestore.Store, dataDir, dir string) (left []string, err error) {
+func copyFolder(ctx context.Context, kept storage, dataDir, dir string) (left []string, err error) {
+	s, ok := kept.(*pebblestore.Store)
+	if !ok {
+		return nil, errors.New("the state is in PostgreSQL: copy its schema with pg_dump, and the data folder once the pipeline rests")
+	}
 	if _, err := os.Lstat(dir); err == nil {
 		return nil, fmt.Errorf("%s is there already: choose another folder for the copy", dir)
 	}

@@ -37,7 +37,7 @@ func (c *explainCommand) Run(io *streams) error {
 	if err != nil {
 		return err
 	}
-	e := explanation{dataDir: c.folder(s.Name)}
+	e := explanation{at: c.at(s.Name), dataDir: c.folder(s.Name)}
 	if err := e.find(s); err != nil {
 		return err
 	}
@@ -47,6 +47,7 @@ func (c *explainCommand) Run(io *streams) error {
 // explanation is what explain prints.
 type explanation struct {
 	*engine.InForce
+	at      where
 	dataDir string
 	// held says who keeps the store from being looked at; running tells that it is
 	// the pipeline itself, which was asked.
@@ -70,7 +71,7 @@ func (e *explanation) find(s *spec.Spec) (err error) {
 	if err != nil {
 		return err
 	}
-	kept, err := openExisting(ctx, e.dataDir)
+	kept, err := openExisting(ctx, e.at)
 	if kept != nil {
 		e.InForce, err = p.InForce(ctx, kept)
 		return errors.Join(err, kept.Close())
@@ -100,7 +101,7 @@ func (e *explanation) askRunning(ctx context.Context, s *spec.Spec) error {
 	if err != nil {
 		return nil
 	}
-	if err := sameName(in.Name, e.dataDir, s.Name); err != nil {
+	if err := sameName(in.Name, e.at, s.Name); err != nil {
 		return err
 	}
 	if e.Spec, err = spec.Stored(in.Name, s.Path, in.Static, in.Dynamic); err != nil {

@@ -16,27 +16,27 @@ import (
 	"github.com/rondo-flow/rondo/flow"
 	"github.com/rondo-flow/rondo/spec"
 	"github.com/rondo-flow/rondo/store"
-	"github.com/rondo-flow/rondo/store/pebblestore"
 )
 
 // startOver removes what a pipeline recorded in a data folder: its state, and the
 // files and queues that its sinks wrote. It says what, and removes nothing if there is
 // anything that it should not.
-func startOver(ctx context.Context, pipeline, dataDir string, log *slog.Logger) error {
-	s, err := openExisting(ctx, dataDir)
+func startOver(ctx context.Context, pipeline string, at where, log *slog.Logger) error {
+	s, err := openExisting(ctx, at)
 	if s != nil {
-		r := records{store: s, dataDir: dataDir, log: log}
+		r := records{store: s, at: at, dataDir: at.dataDir, log: log}
 		err = errors.Join(r.startOver(context.WithoutCancel(ctx), pipeline), s.Close()) // all of it, once begun
 	}
 	if errors.Is(err, syscall.ENOSPC) {
-		err = fmt.Errorf("%w: make a little room there, --fresh needs it to look up what to remove; or remove the folder %s by hand, with the queues that it holds, and the files that the sinks wrote", err, storeDir(dataDir))
+		err = fmt.Errorf("%w: make a little room there, --fresh needs it to look up what to remove; or remove the folder %s by hand, with the queues that it holds, and the files that the sinks wrote", err, storeDir(at.dataDir))
 	}
 	return err
 }
 
 // records are what a pipeline has in a data folder.
 type records struct {
-	store   *pebblestore.Store
+	store   storage
+	at      where
 	dataDir string
 	log     *slog.Logger
 	files   []string // of sinks
@@ -49,7 +49,7 @@ func (r *records) startOver(ctx context.Context, pipeline string) error {
 	if p == nil {
 		return err
 	}
-	err = belongs(ctx, r.store, r.dataDir, pipeline)
+	err = belongs(ctx, r.store, r.at, pipeline)
 	if err == nil {
 		err = errors.Join(r.findFiles(ctx), r.findQueues(ctx, p))
 	}
@@ -68,7 +68,7 @@ func (r *records) startOver(ctx context.Context, pipeline string) error {
 			return err
 		}
 	}
-	r.log.Warn("starting over: removing the state", "path", storeDir(r.dataDir))
+	r.log.Warn("starting over: removing the state", "path", r.at.state())
 	return r.store.ForgetPipeline(ctx)
 }
 

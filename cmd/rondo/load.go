@@ -66,8 +66,12 @@ func (a *specArg) parse() (*spec.Spec, error) {
 
 // dataFlag names the folder of a pipeline's data.
 type dataFlag struct {
-	Data pathFlag `placeholder:"DIR" help:"Folder for the state and the files that sinks write. Default: rondo-data/NAME, with the pipeline's name."`
+	Data  pathFlag `placeholder:"DIR" help:"Folder for the state and the files that sinks write. Default: rondo-data/NAME, with the pipeline's name."`
+	Store string   `placeholder:"URL" env:"RONDO_STORE" help:"Keep the state in PostgreSQL instead: postgres://USER@HOST/DATABASE, made by rondo migrate up."`
 }
+
+// at returns where the pipeline's data lies.
+func (d *dataFlag) at(pipeline string) where { return where{dataDir: d.folder(pipeline), url: d.Store} }
 
 func (d *dataFlag) folder(pipeline string) string {
 	return cmp.Or(string(d.Data), filepath.Join("rondo-data", pipeline))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rondo-flow/rondo/store"
 	"github.com/rondo-flow/rondo/store/pebblestore"
+	"github.com/rondo-flow/rondo/store/pgstore"
 	"github.com/rondo-flow/rondo/yson"
 )
 
@@ -26,15 +27,76 @@ const (
 	lockPoll = 10 * time.Millisecond
 )
 
-// openStore opens the store of a data folder, and makes it if it is not there.
-func openStore(ctx context.Context, dataDir string, log *slog.Logger) (*pebblestore.Store, error) {
-	o := pebblestore.Options{Logger: log, Started: time.Now()}
-	s, err := pebblestore.Open(storeDir(dataDir), o)
-	for errors.Is(err, store.ErrLocked) && time.Since(o.Started) < lockWait && ctx.Err() == nil {
+// storage is a store that a pipeline can be removed from.
+type storage interface {
+	store.Store
+	ForgetPipeline(ctx context.Context) error
+}
+
+// where is where a pipeline's data lies: files of sinks and the control socket in
+// the folder, the state there too unless url names a PostgreSQL store.
+type where struct{ dataDir, url string }
+
+// String names the store without the secrets that its URL may have.
+func (at where) String() string {
+	if at.url != "" {
+		return "the PostgreSQL store"
+	}
+	return "the data folder " + at.dataDir
+}
+
+// another is how to choose another store.
+func (at where) another() string {
+	if at.url != "" {
+		return "another schema, with rondo_schema=NAME in the URL,"
+	}
+	return "another one with --data"
+}
+
+// state names what holds the state.
+func (at where) state() string {
+	if at.url != "" {
+		return at.String()
+	}
+	return storeDir(at.dataDir)
+}
+
+// exists tells whether there is a store in the data folder. That of a URL has to be
+// there.
+func (at where) exists() (bool, error) {
+	if at.url != "" {
+		return true, nil
+	}
+	return pebblestore.Exists(storeDir(at.dataDir))
+}
+
+func (at where) openOnce(ctx context.Context, log *slog.Logger, started time.Time) (storage, error) {
+	if at.url == "" {
+		s, err := pebblestore.Open(storeDir(at.dataDir), pebblestore.Options{Logger: log, Started: started})
+		if err != nil {
+			return nil, err
+		}
+		return s, nil
+	}
+	s, err := pgstore.Open(ctx, at.url, pgstore.Options{Logger: log})
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(at.dataDir, 0o777); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// openStore opens the store, and makes it if it is not there and in a data folder.
+func openStore(ctx context.Context, at where, log *slog.Logger) (storage, error) {
+	started := time.Now()
+	s, err := at.openOnce(ctx, log, started)
+	for errors.Is(err, store.ErrLocked) && time.Since(started) < lockWait && ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
 		case <-time.After(lockPoll):
-			s, err = pebblestore.Open(storeDir(dataDir), o)
+			s, err = at.openOnce(ctx, log, started)
 		}
 	}
 	if errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission) {
@@ -43,30 +105,30 @@ func openStore(ctx context.Context, dataDir string, log *slog.Logger) (*pebblest
 	return s, err
 }
 
-// openExisting opens the store of a data folder; nil if there is none.
-func openExisting(ctx context.Context, dataDir string) (*pebblestore.Store, error) {
-	if there, err := pebblestore.Exists(storeDir(dataDir)); !there {
+// openExisting opens the store; nil if there is none.
+func openExisting(ctx context.Context, at where) (storage, error) {
+	if there, err := at.exists(); !there {
 		return nil, err
 	}
-	return openStore(ctx, dataDir, discard())
+	return openStore(ctx, at, discard())
 }
 
 func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 // belongs makes sure that a store is the pipeline's, if both are known.
-func belongs(ctx context.Context, s store.Store, dataDir, pipeline string) error {
+func belongs(ctx context.Context, s store.Store, at where, pipeline string) error {
 	p, err := s.Pipeline(ctx)
 	if err != nil || p == nil {
 		return err
 	}
-	return sameName(p.Name, dataDir, pipeline)
+	return sameName(p.Name, at, pipeline)
 }
 
-func sameName(stored, dataDir, pipeline string) error {
+func sameName(stored string, at where, pipeline string) error {
 	if pipeline == "" || stored == pipeline {
 		return nil
 	}
-	return fmt.Errorf("the data folder %s belongs to pipeline %q, not %q: choose another one with --data", dataDir, stored, pipeline)
+	return fmt.Errorf("%s belongs to pipeline %q, not %q: choose %s", at, stored, pipeline, at.another())
 }
 
 // placeFlags say which data folder a command is about.
@@ -90,8 +152,13 @@ func isDataFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// place returns the data folder, and the name of the pipeline if it is known.
-func (f *placeFlags) place() (dataDir, pipeline string, err error) {
+// place returns where the data is, and the name of the pipeline if it is known.
+func (f *placeFlags) place() (at where, pipeline string, err error) {
+	dataDir, pipeline, err := f.named()
+	return where{dataDir, f.Store}, pipeline, err
+}
+
+func (f *placeFlags) named() (dataDir, pipeline string, err error) {
 	switch {
 	case f.noFile():
 		return "", "", &usageError{fmt.Errorf("%s is no spec file, whose name ends in .yson, .yaml, .yml or .json, and no data folder", *f.File)}
@@ -114,20 +181,20 @@ func (f *placeFlags) place() (dataDir, pipeline string, err error) {
 }
 
 // open opens the store, or returns nil and the folder if there is none.
-func (f *placeFlags) open(ctx context.Context) (s *pebblestore.Store, dataDir string, err error) {
-	dataDir, pipeline, err := f.place()
+func (f *placeFlags) open(ctx context.Context) (s storage, at where, err error) {
+	at, pipeline, err := f.place()
 	if err != nil {
-		return nil, "", err
+		return nil, at, err
 	}
-	if s, err = openExisting(ctx, dataDir); s == nil {
-		return nil, dataDir, err
+	if s, err = openExisting(ctx, at); s == nil {
+		return nil, at, err
 	}
-	if err := belongs(ctx, s, dataDir, pipeline); err != nil {
-		return nil, "", errors.Join(err, s.Close())
+	if err := belongs(ctx, s, at, pipeline); err != nil {
+		return nil, at, errors.Join(err, s.Close())
 	}
-	return s, dataDir, nil
+	return s, at, nil
 }
 
-func noRun(dataDir string) error {
-	return fmt.Errorf("no pipeline has run in the data folder %s: run one, or name its folder with --data", dataDir)
+func noRun(at where) error {
+	return fmt.Errorf("no pipeline has run in %s: run one, or name its folder with --data", at)
 }

@@ -28,7 +28,7 @@ func TestALockIsWaitedForAWhile(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), c.leaves)
 				defer cancel()
-				holder, err := openStore(ctx, dir, discard())
+				holder, err := openStore(ctx, where{dataDir: dir}, discard())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -38,7 +38,7 @@ func TestALockIsWaitedForAWhile(t *testing.T) {
 					<-time.After(c.freed)
 					done <- holder.Close()
 				}()
-				s, err := openStore(ctx, dir, discard())
+				s, err := openStore(ctx, where{dataDir: dir}, discard())
 				if took := time.Since(began); took < c.after || took > c.after+2*lockPoll {
 					t.Errorf("it took %s, want %s", took, c.after)
 				}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/rondo-flow/rondo/store"
-	"github.com/rondo-flow/rondo/store/pebblestore"
 )
 
 type queueCommand struct {
@@ -48,7 +47,7 @@ func (f *queueFlags) shift() error {
 }
 
 // openQueue opens the store and describes the queue.
-func (f *queueFlags) openQueue(ctx context.Context) (*pebblestore.Store, *store.Queue, error) {
+func (f *queueFlags) openQueue(ctx context.Context) (storage, *store.Queue, error) {
 	if err := f.shift(); err != nil {
 		return nil, nil, err
 	}
@@ -64,10 +63,10 @@ func (f *queueFlags) openQueue(ctx context.Context) (*pebblestore.Store, *store.
 }
 
 // existing opens the store, which must be there.
-func (f *placeFlags) existing(ctx context.Context) (*pebblestore.Store, error) {
-	s, dataDir, err := f.open(ctx)
+func (f *placeFlags) existing(ctx context.Context) (storage, error) {
+	s, at, err := f.open(ctx)
 	if err == nil && s == nil {
-		err = fmt.Errorf("there is no store in the data folder %s: rondo queue push makes one; or name another folder with --data", dataDir)
+		err = fmt.Errorf("there is no store in %s: rondo queue push makes one; or name another folder with --data", at)
 	}
 	return s, err
 }

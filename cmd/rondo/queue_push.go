@@ -32,9 +32,9 @@ func (c *queuePushCommand) Run(io *streams) error {
 		return err
 	}
 	ctx := context.Background()
-	s, dataDir, err := c.open(ctx)
+	s, at, err := c.open(ctx)
 	if err == nil && s == nil {
-		s, err = openStore(ctx, dataDir, discard())
+		s, err = openStore(ctx, at, discard())
 	}
 	if err != nil {
 		return err

@@ -35,19 +35,19 @@ type reached struct {
 
 // reach finds the pipeline, whether it runs or not.
 func (f *placeFlags) reach(ctx context.Context) (*reached, error) {
-	dataDir, name, err := f.place()
+	at, name, err := f.place()
 	if err != nil {
 		return nil, err
 	}
-	c := console.NewClient(dataDir)
+	c := console.NewClient(at.dataDir)
 	served, err := c.Served(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if !served {
-		return restingIn(ctx, dataDir, name)
+		return restingIn(ctx, at, name)
 	}
-	return &reached{c, dataDir, closeClient(c)}, checkName(ctx, c, dataDir, name)
+	return &reached{c, at.dataDir, closeClient(c)}, checkName(ctx, c, at, name)
 }
 
 // with finds the pipeline, does something with it and lets go of it.
@@ -62,21 +62,21 @@ func (f *placeFlags) with(do func(ctx context.Context, r *reached) error) error 
 
 // reachRunning finds the pipeline, which has to run.
 func (f *placeFlags) reachRunning(ctx context.Context) (*console.Client, error) {
-	dataDir, name, err := f.place()
+	at, name, err := f.place()
 	if err != nil {
 		return nil, err
 	}
-	c := console.NewClient(dataDir)
-	return c, checkName(ctx, c, dataDir, name)
+	c := console.NewClient(at.dataDir)
+	return c, checkName(ctx, c, at, name)
 }
 
 // checkName makes sure that a running pipeline is the one that was named.
-func checkName(ctx context.Context, c *console.Client, dataDir, name string) error {
+func checkName(ctx context.Context, c *console.Client, at where, name string) error {
 	in, err := c.Spec(ctx)
 	if err != nil {
 		return err
 	}
-	return sameName(in.Name, dataDir, name)
+	return sameName(in.Name, at, name)
 }
 
 func closeClient(c *console.Client) func() error {

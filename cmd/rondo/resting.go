@@ -10,23 +10,22 @@ import (
 	"github.com/rondo-flow/rondo/engine"
 	"github.com/rondo-flow/rondo/spec"
 	"github.com/rondo-flow/rondo/store"
-	"github.com/rondo-flow/rondo/store/pebblestore"
 )
 
 // resting is a pipeline that does not run. While it is looked at, it cannot be
 // started.
 type resting struct {
-	store    *pebblestore.Store
+	store    storage
 	dataDir  string
 	pipeline *store.Pipeline
 }
 
 // restingIn opens the store of a pipeline that has run in a data folder.
-func restingIn(ctx context.Context, dataDir, name string) (*reached, error) {
-	s, err := openExisting(ctx, dataDir)
+func restingIn(ctx context.Context, at where, name string) (*reached, error) {
+	s, err := openExisting(ctx, at)
 	if s == nil {
 		if err == nil {
-			err = noRun(dataDir)
+			err = noRun(at)
 		}
 		return nil, err
 	}
@@ -34,14 +33,14 @@ func restingIn(ctx context.Context, dataDir, name string) (*reached, error) {
 	switch {
 	case err != nil:
 	case p == nil:
-		err = noRun(dataDir)
+		err = noRun(at)
 	default:
-		err = sameName(p.Name, dataDir, name)
+		err = sameName(p.Name, at, name)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	return &reached{&resting{s, dataDir, p}, dataDir, s.Close}, nil
+	return &reached{&resting{s, at.dataDir, p}, at.dataDir, s.Close}, nil
 }
 
 // States returns the states in the store.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/rondo-flow/rondo/engine"
 	"github.com/rondo-flow/rondo/spec"
-	"github.com/rondo-flow/rondo/store/pebblestore"
 )
 
 type runCommand struct {
@@ -63,7 +62,7 @@ func (c *runCommand) Run(io *streams) error {
 		log.Warn(note)
 	}
 	if c.Fresh {
-		if err := startOver(told, s.Name, dataDir, log); err != nil {
+		if err := startOver(told, s.Name, c.at(s.Name), log); err != nil {
 			return err
 		}
 	}
@@ -81,14 +80,15 @@ func (c *runCommand) Run(io *streams) error {
 // work opens the store and runs the pipeline to its end, or until it is told to
 // stop. Nothing is made for a pipeline that lacks something in the store.
 func (c *runCommand) work(told context.Context, p *engine.Pipeline, s *spec.Spec, dataDir string, screen *screen, log *slog.Logger) (sum *engine.Summary, err error) {
-	there, err := pebblestore.Exists(storeDir(dataDir))
+	at := c.at(s.Name)
+	there, err := at.exists()
 	if err == nil && !there {
 		err = p.Check(told, nil)
 	}
 	if err != nil {
 		return nil, err
 	}
-	store, err := openStore(told, dataDir, log)
+	store, err := openStore(told, at, log)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func (c *runCommand) work(told context.Context, p *engine.Pipeline, s *spec.Spec
 	defer serve(p, store, dataDir, log)()
 	defer watch(p.Status, screen.display(visitStreams(s), log))()
 	if sum, err = p.Run(context.Background(), store); err == nil && sum.Already {
-		err = (&records{store: store, dataDir: dataDir, log: log}).lookBack(context.Background())
+		err = (&records{store: store, at: at, dataDir: dataDir, log: log}).lookBack(context.Background())
 	}
 	return sum, err
 }

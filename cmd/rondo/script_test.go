@@ -19,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/rondo-flow/rondo/internal/figures"
 	"github.com/rondo-flow/rondo/store/pebblestore"
+	"github.com/rondo-flow/rondo/store/pgstore/pgtest"
 )
 
 // Each file of testdata/script is a session at the command line, in a folder
@@ -38,7 +39,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"figures": checkFigures, "exits": exits, "interrupt": interrupt, "hold": hold, "edit": edit, "until": until,
-			"begin": begin, "end": end, "setstored": setStored, "isempty": isEmpty, "bytes": writeBytes,
+			"begin": begin, "end": end, "setstored": setStored, "isempty": isEmpty, "bytes": writeBytes, "postgres": postgres,
 		},
 	})
 }
@@ -47,6 +48,14 @@ func TestScripts(t *testing.T) {
 func canMount(dir string) bool {
 	room, err := exec.LookPath("room")
 	return err == nil && exec.Command(room, "64k", dir, "true").Run() == nil
+}
+
+// postgres runs a server until the script ends, and names a store in it.
+func postgres(ts *testscript.TestScript, _ bool, _ []string) {
+	server, err := pgtest.Start()
+	ts.Check(err)
+	ts.Defer(func() { ts.Check(server.Close()) })
+	ts.Setenv("RONDO_STORE", server.URL(""))
 }
 
 // checkFigures DATADIR checks what a completed flights job wrote.

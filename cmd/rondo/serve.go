@@ -7,12 +7,11 @@ import (
 
 	"github.com/rondo-flow/rondo/console"
 	"github.com/rondo-flow/rondo/engine"
-	"github.com/rondo-flow/rondo/store/pebblestore"
 )
 
 // serve lets the other commands reach a pipeline once it runs, until the function
 // it returns is called. A file system that has no sockets is no reason not to run.
-func serve(p *engine.Pipeline, s *pebblestore.Store, dataDir string, log *slog.Logger) (done func()) {
+func serve(p *engine.Pipeline, s storage, dataDir string, log *slog.Logger) (done func()) {
 	stop, gone := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(gone)

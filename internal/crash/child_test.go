@@ -14,7 +14,9 @@ import (
 	"github.com/rondo-flow/rondo/engine"
 	"github.com/rondo-flow/rondo/flow"
 	"github.com/rondo-flow/rondo/spec"
+	"github.com/rondo-flow/rondo/store"
 	"github.com/rondo-flow/rondo/store/pebblestore"
+	"github.com/rondo-flow/rondo/store/pgstore"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -24,8 +26,9 @@ const ordersVariable = "RONDO_CRASH_ORDERS"
 // orders are what a child is to do. They are no part of the job: those of two
 // lives may differ.
 type orders struct {
-	// Spec is the spec file, Data the data folder.
-	Spec, Data string
+	// Spec is the spec file, Data the data folder; Store is the URL of the store if
+	// that is not in the folder.
+	Spec, Data, Store string
 	// Hold is a regular expression. The goroutine that reaches the point with
 	// the Nth line that matches it stops there; the line "held" follows.
 	Hold string
@@ -99,7 +102,7 @@ func work(ctx context.Context, o orders, release <-chan struct{}) (err error) {
 	if err != nil {
 		return err
 	}
-	s, err := pebblestore.Open(filepath.Join(o.Data, "store"), pebblestore.Options{MemTableBytes: smallTables})
+	s, err := openStore(ctx, o.Data, o.Store)
 	if err != nil {
 		return err
 	}
@@ -117,6 +120,13 @@ func work(ctx context.Context, o orders, release <-chan struct{}) (err error) {
 		return err
 	}
 	return r.sayJSON(newSummary(sum))
+}
+
+func openStore(ctx context.Context, data, url string) (store.Store, error) {
+	if url != "" {
+		return pgstore.Open(ctx, url, pgstore.Options{})
+	}
+	return pebblestore.Open(filepath.Join(data, "store"), pebblestore.Options{MemTableBytes: smallTables})
 }
 
 // prepare makes the pipeline with the wrappers around everything real.

@@ -11,8 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/rondo-flow/rondo/store/pebblestore"
 )
 
 const (
@@ -37,6 +35,7 @@ type job struct {
 	spec    string
 	data    string
 	command string // the rondo command; "" is a child
+	store   string // the URL of a PostgreSQL store; "" is the data folder
 }
 
 // newJob makes the spec file of a job and an empty data folder.
@@ -106,9 +105,9 @@ func specText(t *testing.T, s shape) string {
 func (j *job) start(o orders) *process {
 	j.t.Helper()
 	if j.command != "" {
-		return start(j.t, j.command, nil, "run", "--data", j.data, "--output", "json", j.spec)
+		return start(j.t, j.command, nil, j.arguments()...)
 	}
-	o.Spec, o.Data = j.spec, j.data
+	o.Spec, o.Data, o.Store = j.spec, j.data, j.store
 	text, err := json.Marshal(o)
 	if err != nil {
 		j.t.Fatal(err)
@@ -118,6 +117,14 @@ func (j *job) start(o orders) *process {
 		j.t.Fatal(err)
 	}
 	return start(j.t, self, []string{ordersVariable + "=" + string(text)})
+}
+
+func (j *job) arguments() []string {
+	args := []string{"run", "--data", j.data, "--output", "json", j.spec}
+	if j.store != "" {
+		args = append(args, "--store", j.store)
+	}
+	return args
 }
 
 // complete lets the job run to its end, checks everything, and demands that the
@@ -145,7 +152,7 @@ func (j *job) check(s *summary) {
 // audit looks at the data folder between two lives.
 func (j *job) audit() {
 	j.t.Helper()
-	s, err := pebblestore.Open(filepath.Join(j.data, "store"), pebblestore.Options{})
+	s, err := openStore(j.t.Context(), j.data, j.store)
 	if err != nil {
 		j.t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ var layers = []layer{
 	{"engine", []string{"partition", "visit", "store", "connector", "schema", "flow", "spec", "yson"}},
 	{"console", []string{"engine", "visit", "store", "spec", "yson"}},
 	{"flowtest", []string{"flow", "schema", "yson"}},
-	{"cmd/...", []string{"console", "engine", "spec", "store", "store/pebblestore", "connector", "connector/...", "function", "flow", "schema", "yson", "internal/bench", "cmd/..."}},
+	{"cmd/...", []string{"console", "engine", "spec", "store", "store/pebblestore", "store/pgstore", "connector", "connector/...", "function", "flow", "schema", "yson", "internal/bench", "cmd/..."}},
 	{"examples/...", []string{"engine", "spec", "store", "store/pebblestore", "connector", "connector/...", "function", "flow", "schema", "yson"}},
 	{invariantsPkg, nil},
 	{"internal/crash", []string{"engine", "spec", "store", "store/pebblestore", "connector", "connector/...", "function", "flow", "schema", "yson", "internal/figures"}},

@@ -7,12 +7,19 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/rondo-flow/rondo/store"
 )
 
 // lockSpace keeps Rondo's advisory locks from those of others.
 const lockSpace = 0x726f6e64
+
+// holdWait is how long a store in use is waited for: the server takes a moment to
+// find that the process that held it was killed.
+const holdWait = time.Second
+
+const lockNotAvailable = "55P03"
 
 // releaseWait is how long a server that does not answer is asked to free the store.
 const releaseWait = time.Second
@@ -31,9 +38,11 @@ func hold(ctx context.Context, p *place) (*owner, error) {
 		return nil, err
 	}
 	o := &owner{conn}
-	var free bool
-	err = conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1, hashtext($2))`, int32(lockSpace), p.schema).Scan(&free)
-	if err == nil && !free {
+	if _, err = conn.Exec(ctx, `SELECT set_config('lock_timeout', $1, false)`, millis(holdWait)); err == nil {
+		_, err = conn.Exec(ctx, `SELECT pg_advisory_lock($1, hashtext($2))`, int32(lockSpace), p.schema)
+	}
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) && pg.Code == lockNotAvailable {
 		err = holder(ctx, conn, p.schema)
 	}
 	if err != nil {
