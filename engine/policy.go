@@ -96,7 +96,8 @@ func (p *functionProcessor) sendLetter(l *letter) error {
 	if err := s.schema.Check(row); err != nil {
 		return err
 	}
-	return p.router.emit(p.policy.letters, row, int64(l.meta.EventTimestamp))
+	// Its own time may be what is wrong with it.
+	return p.router.emitAt(p.policy.letters, row, int64(l.meta.EventTimestamp))
 }
 
 // longestReason bounds the reason of a letter, in bytes.

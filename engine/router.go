@@ -89,6 +89,12 @@ func (r *router) emit(stream int, row schema.Row, event int64) error {
 		}
 		event = int64(at)
 	}
+	return r.emitAt(stream, row, event)
+}
+
+// emitAt does so at an event time that is no column's.
+func (r *router) emitAt(stream int, row schema.Row, event int64) error {
+	s := &r.streams[stream]
 	m := wireMessage{
 		stream: wireStream{uint16(stream), s.id}, index: r.indexes[stream],
 		event: event, system: r.system, row: row,

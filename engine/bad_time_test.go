@@ -1,0 +1,82 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/rondo-flow/rondo/flow"
+	"github.com/rondo-flow/rondo/schema"
+	"github.com/rondo-flow/rondo/store/storetest"
+)
+
+// undated is a rig where a computation between reader and counter takes event times
+// from the key, which is no time in 3 of 30 rows.
+func undated(t *testing.T, class, dynamic string) *rig {
+	r := newRig(t, 0, 0)
+	r.partitions = 1
+	for i := range 30 {
+		key := fmt.Sprintf("2001-01-%02d", 1+i%9)
+		if i%10 == 4 {
+			key = "soon"
+		}
+		r.rows[i%2] = append(r.rows[i%2], schema.Row{schema.String(key), schema.Int64(int64(i)), schema.Int64(int64(i))})
+	}
+	r.functions = map[string]flow.Function{"copy": copying("rows")}
+	r.edit = func(text string) string {
+		text = relayed(t, "computation_class_name = "+class+"; streams_dependency = {rows = [raw]; dead = [raw]}; "+
+			"watermark_strategy = {event_timestamp_assigner = {column = key; format = iso8601}}")(text)
+		return edited(t, "output_stream_ids = [rows];\n      group_by", "output_stream_ids = [rows; dead];\n      group_by",
+			"streams = {", "streams = {dead = {schema = [{name=reason;type=string}; {name=key;type=string}; {name=value;type=int64}]}; ",
+			"reader = {max", "relay = {desired_partition_count = 1; "+dynamic+"}; reader = {max")(text)
+	}
+	return r
+}
+
+// TestUnparsableTimes fail the epoch and name the message and the column, are left
+// out and counted, or become dead letters (D-24).
+func TestUnparsableTimes(t *testing.T) {
+	const why = `event timestamp from column key: "soon" is no time as 2006-01-02T15:04:05Z07:00, or 2006-01-02T15:04:05, or 2006-01-02`
+	t.Run("fail", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			got := undated(t, "transform; processing_function = copy", "").failure()
+			for _, want := range []string{why, "computation relay, partition ", " of stream raw: "} {
+				if !strings.Contains(got, want) {
+					t.Errorf("it shows %q, want %q", got, want)
+				}
+			}
+		})
+	})
+	t.Run("skip", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			r := undated(t, "transform; processing_function = copy", "on_message_error = skip")
+			if sum := r.run(storetest.NewModel()); sum.Counts["failed_messages"] != 3 {
+				t.Errorf("counts %v, want 3 failed messages", sum.Counts)
+			}
+			r.dropUndated()
+			r.check()
+		})
+	})
+	t.Run("dead letter", func(t *testing.T) { // which has a time all the same
+		synctest.Test(t, func(t *testing.T) {
+			r := undated(t, "transform; processing_function = copy", "on_message_error = dead_letter; dead_letter_stream = dead")
+			if sum := r.run(storetest.NewModel()); sum.Counts["failed_messages"] != 3 {
+				t.Errorf("counts %v, want 3 failed messages", sum.Counts)
+			}
+			r.dropUndated()
+			r.check()
+		})
+	})
+}
+
+func (r *rig) dropUndated() {
+	for i, rows := range r.rows {
+		r.rows[i] = nil
+		for _, row := range rows {
+			if row[0].AsString() != "soon" {
+				r.rows[i] = append(r.rows[i], row)
+			}
+		}
+	}
+}
