@@ -6,6 +6,7 @@ import (
 
 	"github.com/rondo-flow/rondo/store"
 	"github.com/rondo-flow/rondo/visit"
+	"pgregory.net/rapid"
 )
 
 // idleRig is a partition that reads a stream of several producers.
@@ -142,4 +143,65 @@ func TestSourcesAreAlignedByTheLeastOfTheirGroup(t *testing.T) {
 	want(t, "limit without it", a.Limit(time.Minute, 1).Limit, 1200)
 	want(t, "nobody is left to wait for", a.Report(time.Minute, 1, 1100, true), true)
 	want(t, "no limit", a.Limit(time.Minute, 1).Limit, endOfTime)
+}
+
+// TestIdleWatermarksAgainstAPlainLook: random reports, rows and waits. The watermark
+// never goes back, never passes what is held, and waits for nobody who is idle.
+func TestIdleWatermarksAgainstAPlainLook(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		idle := &Idle{After: 10 * time.Second, Bound: 3 * time.Second, MaxRatio: rapid.SampledFrom([]float64{0, 0.5, 1}).Draw(t, "ratio")}
+		n := rapid.IntRange(1, 4).Draw(t, "producers")
+		r := newIdleRig(n, idle)
+		told, heard, ended := make([]int64, n), make([]time.Duration, n), make([]bool, n)
+		for i := range told {
+			told[i] = store.NoTime
+		}
+		was := r.watermark()
+		for range rapid.IntRange(1, 40).Draw(t, "steps") {
+			i := rapid.IntRange(0, n-1).Draw(t, "producer")
+			switch rapid.IntRange(0, 4).Draw(t, "action") {
+			case 0, 1:
+				at := r.now.Wall - int64(time.Duration(rapid.IntRange(0, 60).Draw(t, "behind"))*time.Second)
+				if !ended[i] && at > told[i] {
+					told[i], heard[i] = at, r.now.Mono
+					r.report(store.PartitionID(i+1), at, store.Active)
+				}
+			case 2:
+				if rapid.IntRange(0, 5).Draw(t, "end") == 0 && !ended[i] {
+					ended[i] = true
+					r.report(store.PartitionID(i+1), told[i], store.Finished)
+				}
+			default:
+				r.pass(time.Duration(rapid.IntRange(0, 8000).Draw(t, "wait")) * time.Millisecond)
+			}
+			r.pass(0)
+			silent, active, least := 0, 0, endOfTime
+			for i := range told {
+				quiet := r.now.Mono-heard[i] >= idle.After
+				switch {
+				case ended[i]:
+					continue
+				case quiet:
+					silent++
+				default:
+					least = min(least, told[i])
+				}
+				active++
+			}
+			got := r.watermark()
+			passed := silent == active || silent <= int(idle.MaxRatio*float64(n))
+			switch {
+			case got < was:
+				t.Fatalf("the watermark went back from %d to %d", was, got)
+			case active == 0:
+			case passed && silent < active && got < min(least, r.now.Wall-int64(idle.Bound+idle.After)):
+				t.Fatalf("the watermark is %d, though those who are not idle are at %d", got, least)
+			case passed && silent == active && got < r.now.Wall-int64(idle.Bound+idle.After):
+				t.Fatalf("all are idle, and the watermark is %s behind", time.Duration(r.now.Wall-got))
+			case !passed && len(r.stalls()) == 0:
+				t.Fatal("too many are idle, and nothing says so")
+			}
+			was = got
+		}
+	})
 }
