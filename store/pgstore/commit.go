@@ -32,7 +32,11 @@ func (s *Store) Commit(ctx context.Context, c *store.Commit) error {
 		_ = s.sql.CompletePartition(ctx, e, int64(c.Partition))
 	}
 	s.fillQueues(ctx, e, c.Appended, c.Positions)
-	return s.send(ctx, e)
+	err := s.send(ctx, e)
+	if err == nil {
+		s.cleaner.removed(len(c.Taken), len(c.TimersGone))
+	}
+	return err
 }
 
 // filler queues the statements of a commit. Queueing does not fail.

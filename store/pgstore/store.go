@@ -21,6 +21,8 @@ type Store struct {
 	sql   *pgsql.Queries
 	owner *owner
 
+	cleaner cleaner
+
 	life    sync.Mutex // closed, and adding to running
 	closed  bool
 	running sync.WaitGroup
@@ -51,7 +53,9 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		held.release()
 		return nil, fmt.Errorf("%s: %w", p, classify(err))
 	}
-	return &Store{place: p, opts: o, pool: pool, sql: pgsql.New(), owner: held}, nil
+	s := &Store{place: p, opts: o, pool: pool, sql: pgsql.New(), owner: held}
+	s.startCleaner()
+	return s, nil
 }
 
 // Close waits for the calls in progress and lets go of the server. A second Close
@@ -63,6 +67,7 @@ func (s *Store) Close() error {
 	s.life.Unlock()
 	s.running.Wait()
 	if first {
+		s.cleaner.close()
 		s.pool.Close()
 		s.owner.release()
 	}

@@ -176,6 +176,9 @@ func (s *Server) URL(schema string) string {
 	return url
 }
 
+// Dir is the folder of the server's socket, as host in a URL.
+func (s *Server) Dir() string { return s.dir }
+
 // Crash ends the server as a failing machine would, but for what the disk had not
 // yet got: it recovers from its log when it begins again.
 func (s *Server) Crash() error { return s.end(syscall.SIGQUIT) }
