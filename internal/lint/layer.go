@@ -47,6 +47,7 @@ var layers = []layer{
 	{"internal/fieldreport", nil},
 	{"internal/figures", nil},
 	{"internal/lint", nil},
+	{"internal/metamorphic", nil},
 	{"internal/specdoc", []string{"spec", "schema", "yson"}},
 	{"internal/bench", []string{"..."}},
 }

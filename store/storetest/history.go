@@ -14,11 +14,17 @@ import (
 	"github.com/rondo-flow/rondo/store"
 )
 
-// testHistories makes random histories and wants the same answers from the
-// store as from the model, after each step. What fails is printed by rapid with
-// its seed, shrunk; the test's message has the step and both answers.
+// testHistories compares a store with the model.
 func testHistories(t *testing.T, fresh func(t TB) Harness) {
-	limit, passed := fresh(t).Histories, 0
+	Compare(t, fresh(t).Histories, map[string]func(t TB) Harness{"store": fresh})
+}
+
+// Compare makes random histories, as many as the limit says or rapid makes, and
+// wants the same answers from all stores as from the model, after each step. What
+// fails is printed by rapid with its seed and how to run it again, shrunk; the
+// message has the step, and both answers.
+func Compare(t *testing.T, limit int, fresh map[string]func(t TB) Harness) {
+	passed := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		if limit > 0 && passed >= limit {
 			return
@@ -28,9 +34,9 @@ func testHistories(t *testing.T, fresh func(t TB) Harness) {
 			Open:  func(TB) store.Store { model = model.Reopen(); return model },
 			Crash: func(TB, uint64) Harness { return Harness{} },
 		}
-		g := &history{
-			store: newWorld(rt, fresh(rt)),
-			model: newWorld(rt, modelHarness),
+		g := &history{stores: map[string]*world{}, model: newWorld(rt, modelHarness)}
+		for name, fresh := range fresh {
+			g.stores[name] = newWorld(rt, fresh(rt))
 		}
 		steps := g.queueSteps()
 		maps.Copy(steps, map[string]func(*rapid.T){
@@ -53,8 +59,11 @@ func testHistories(t *testing.T, fresh func(t TB) Harness) {
 	})
 }
 
-// history drives two worlds through the same steps.
-type history struct{ store, model *world }
+// history drives several worlds through the same steps.
+type history struct {
+	stores map[string]*world
+	model  *world
+}
 
 // compare runs after every step.
 func (g *history) compare(t *rapid.T) {
@@ -62,9 +71,11 @@ func (g *history) compare(t *rapid.T) {
 }
 
 func (g *history) same(t *rapid.T, step string, do func(w *world) string) {
-	want, got := do(g.model), do(g.store)
-	if got != want {
-		t.Fatalf("%s:\nstore: %s\nmodel: %s", step, got, want)
+	want := do(g.model)
+	for _, name := range slices.Sorted(maps.Keys(g.stores)) {
+		if got := do(g.stores[name]); got != want {
+			t.Fatalf("%s:\n%s: %s\nmodel: %s", step, name, got, want)
+		}
 	}
 }
 
@@ -260,16 +271,24 @@ func (g *history) inbox(t *rapid.T) {
 }
 
 func (g *history) reopen(t *rapid.T) {
-	if rapid.IntRange(0, 2).Draw(t, "rarely") == 0 {
-		g.store.reopen()
+	if rapid.IntRange(0, 2).Draw(t, "rarely") > 0 {
+		return
+	}
+	for _, w := range g.stores {
+		w.reopen()
 	}
 }
 
-// crash leaves the store's place to itself and goes on with what is durable,
+// crash leaves the stores' places to themselves and goes on with what is durable,
 // which is everything: all commits were acknowledged.
 func (g *history) crash(t *rapid.T) {
-	if g.store.h.Crash == nil || rapid.IntRange(0, 2).Draw(t, "rarely") > 0 {
+	if rapid.IntRange(0, 2).Draw(t, "rarely") > 0 {
 		return
 	}
-	g.store = g.store.crashed(rapid.Uint64().Draw(t, "seed"))
+	seed := rapid.Uint64().Draw(t, "seed")
+	for name, w := range g.stores {
+		if w.h.Crash != nil {
+			g.stores[name] = w.crashed(seed)
+		}
+	}
 }
