@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -64,8 +65,8 @@ type wishes struct {
 
 func newWishes() *wishes { return &wishes{changed: make(chan struct{}, 1)} }
 
-// add replaces the former wish for the computation, and answers whoever made it
-// too.
+// add replaces the former wish for the computation. Whoever made that is answered
+// with this one if it is for the same number, and else told of it.
 func (w *wishes) add(n *wish) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -74,13 +75,35 @@ func (w *wishes) add(n *wish) {
 		return
 	}
 	if i := slices.IndexFunc(w.list, func(o *wish) bool { return o.node == n.node }); i >= 0 {
-		n.done = append(n.done, w.list[i].done...)
-		n.forced = n.forced || w.list[i].forced
+		if o := w.list[i]; o.count == n.count {
+			n.done, n.forced = append(n.done, o.done...), n.forced || o.forced
+		} else {
+			o.answer(superseded(o, n))
+		}
 		w.list[i] = n
 	} else {
 		w.list = append(w.list, n)
 	}
 	w.look()
+}
+
+// back takes a wish in again that could not be fulfilled, unless there is another
+// for the computation by now.
+func (w *wishes) back(o *wish) {
+	w.mu.Lock()
+	i := slices.IndexFunc(w.list, func(n *wish) bool { return n.node == o.node })
+	newer := i >= 0 && w.list[i].count != o.count
+	if newer {
+		o.answer(superseded(o, w.list[i]))
+	}
+	w.mu.Unlock()
+	if !newer {
+		w.add(o)
+	}
+}
+
+func superseded(o, n *wish) error {
+	return fmt.Errorf("%d partitions of computation %s are no longer asked for: somebody asked for %d", o.count, o.node.id, n.count)
 }
 
 // want makes wishes of what orders say, which may be what there is.
@@ -137,14 +160,15 @@ func (p *Pipeline) work(ctx context.Context, e *environment, parts []store.Parti
 // replace fulfils a wish between two rounds.
 func (p *Pipeline) replace(ctx context.Context, e *environment, w *wish) ([]store.Partition, error) {
 	err := p.plan.relayout(ctx, e.store, w.node, e.orders.Load().of(w.node), w.count, p.log)
+	parts, arranged := e.arrangeAgain(ctx, p.plan)
 	switch {
 	case verdictOf(err) == partition.Wait, again(err):
 		p.log.Warn("partitions are not replaced yet", "computation", w.node.id, "reason", err)
-		e.wishes.add(w)
+		e.wishes.back(w)
 	default:
 		w.answer(err)
 	}
-	return e.arrangeAgain(ctx, p.plan)
+	return parts, arranged
 }
 
 // again tells the errors after which what is true is read, and decided anew.

@@ -74,6 +74,7 @@ func (v *Visitor) retune(now Instant) {
 		v.fill.flight.reprice(p.period, period)
 	}
 	p.retune(period, tick, unlimited)
+	v.reach.anew(now.Mono)
 	v.fill.nextAt = now.Mono
 }
 

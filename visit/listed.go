@@ -91,7 +91,7 @@ func (v *Visitor) progress(now Instant, f *flight, c cut, answers []Answer) {
 	}
 	if v.pass.start == 0 {
 		v.pass.start = now.Wall
-		v.sched.set(now, 0)
+		v.count(now)
 	}
 	entries, parts := unite(answers, c.covered.Upper)
 	unknown := unreadable(answers)

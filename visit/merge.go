@@ -19,14 +19,21 @@ func Merge(parts ...Status) Status {
 	for _, p := range parts[1:] {
 		out = out.merge(p)
 	}
+	out.Buckets, out.Problems = nil, nil
 	var all, progress, scanned float64
 	for _, p := range parts {
+		out.Buckets, out.Problems = append(out.Buckets, p.Buckets...), append(out.Problems, p.Problems...)
 		span := float64(p.Range.Span())
 		all, progress, scanned = all+span, progress+span*p.Progress, scanned+span*p.Scanned
 	}
 	if all > 0 {
 		out.Progress, out.Scanned = progress/all, scanned/all
 	}
+	slices.SortFunc(out.Buckets, func(a, b BucketStatus) int { return a.Range.Lower.Compare(b.Range.Lower) })
+	slices.SortFunc(out.Problems, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Message, b.Message))
+	})
+	out.Problems = slices.Compact(out.Problems) // equal ones are one
 	return out
 }
 
@@ -42,7 +49,8 @@ func Completed(stream string, r Range, now Instant) Status {
 	}
 }
 
-// merge unites the statuses of two parts of a range, except for the fractions.
+// merge unites the statuses of two parts of a range, except for the fractions and
+// for lists that grow with the parts.
 func (s Status) merge(o Status) Status {
 	out := s.mergeNumbers(o)
 	out.Stream, out.Range = s.Stream, hull(s.Range, o.Range)
@@ -54,11 +62,7 @@ func (s Status) merge(o Status) Status {
 	}
 	out.System, out.Event = s.System.earlier(o.System), s.Event.earlier(o.Event)
 	out.Watermark = s.Watermark.earlier(o.Watermark)
-	out.Buckets = slices.SortedFunc(slices.Values(slices.Concat(s.Buckets, o.Buckets)), func(a, b BucketStatus) int {
-		return a.Range.Lower.Compare(b.Range.Lower)
-	})
 	out.NotFound = slices.DeleteFunc(slices.Clone(s.NotFound), func(name string) bool { return !slices.Contains(o.NotFound, name) })
-	out.Problems = mergeProblems(s.Problems, o.Problems)
 	return out
 }
 
@@ -126,12 +130,4 @@ func (r Rate) slower(o Rate) Rate {
 		return o
 	}
 	return r
-}
-
-// mergeProblems unites error states; equal ones are one.
-func mergeProblems(a, b []Problem) []Problem {
-	all := slices.SortedFunc(slices.Values(slices.Concat(a, b)), func(x, y Problem) int {
-		return cmp.Or(cmp.Compare(x.Path, y.Path), cmp.Compare(x.Message, y.Message))
-	})
-	return slices.Compact(all)
 }

@@ -22,12 +22,27 @@ type reach struct {
 	unreachable bool
 }
 
+// minWindow is the least time over which the pace is measured: passes shorter than
+// the time between two visits would have none.
+const minWindow = 2 * time.Second
+
+// anew measures from mono on: another pace is in force.
+func (r *reach) anew(mono time.Duration) { r.covered, r.since = moving{}, mono }
+
+// stretch is how long d takes at a fraction of its pace, at most 100 years.
+func stretch(d time.Duration, pace float64) time.Duration {
+	if takes := float64(d) / pace; takes < float64(longest) {
+		return time.Duration(takes)
+	}
+	return longest
+}
+
 // restart forgets the time up to mono, in which the stream was paused.
 func (r *reach) restart(mono time.Duration) { r.since = mono }
 
 // observe takes that worth of the schedule was covered up to mono.
 func (r *reach) observe(mono, period, worth time.Duration) {
-	r.covered.observe(mono, max(period/4, 1), worth.Seconds(), max(mono-r.since, 0).Seconds())
+	r.covered.observe(mono, max(period/4, minWindow), worth.Seconds(), max(mono-r.since, 0).Seconds())
 	r.since = max(r.since, mono)
 }
 
@@ -52,7 +67,7 @@ func (r *reach) judge(pace Rate, lag, period time.Duration) {
 
 // message says what is needed and achieved.
 func (r *reach) message(pace, offered Rate, period time.Duration) string {
-	takes := time.Duration(float64(period) / max(pace.Value, 1e-3)).Round(time.Millisecond)
+	takes := stretch(period, pace.Value).Round(time.Millisecond)
 	if offered.Value == 0 {
 		return fmt.Sprintf("the scan achieves %.0f%% of its pace: a pass takes about %s; lengthen period or give visits more time (visit_share, max_visits_per_second)", 100*pace.Value, takes)
 	}

@@ -1,6 +1,7 @@
 package visit
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -26,6 +27,7 @@ func (v *Visitor) restore(st Stored, now Instant) {
 	rec.found = slices.DeleteFunc(rec.found, func(name string) bool { return !slices.Contains(v.cfg.Names, name) })
 	v.pass = rec
 	v.sched.resume(now, rec.anchor)
+	v.aged.resume(now, cmp.Or(rec.start, rec.anchor))
 }
 
 // begin starts the first pass there is a record of.
@@ -34,7 +36,7 @@ func (v *Visitor) begin(now Instant) {
 	if n := len(v.past); n > 0 {
 		v.pass.pass = v.past[n-1].Pass + 1
 	}
-	v.sched.set(now, 0)
+	v.count(now)
 	if v.params.Enabled {
 		v.changed(now)
 	}

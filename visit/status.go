@@ -2,7 +2,6 @@ package visit
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -222,9 +221,9 @@ func (v *Visitor) left(now Instant) (left time.Duration, known bool) {
 		return time.Duration(rest), !v.pacer.unlimited
 	}
 	if v.pacer.unlimited || pace.Value < 1 {
-		rest /= pace.Value
+		return stretch(time.Duration(rest), pace.Value), true
 	}
-	return time.Duration(min(rest, math.MaxInt64/2)), true
+	return time.Duration(rest), true
 }
 
 // maxAge counts from the start of the previous pass until the running one is
@@ -235,7 +234,7 @@ func (v *Visitor) maxAge(now Instant) time.Duration {
 	if oldest == 0 || v.cover.all(committed) {
 		oldest = v.began()
 	}
-	return max(v.sched.elapsed(now), time.Duration(now.Wall-oldest))
+	return max(v.aged.elapsed(now), time.Duration(now.Wall-oldest))
 }
 
 // unanswered is how long a list may take before it shows as an error (KV-19).

@@ -15,6 +15,7 @@ type Visitor struct {
 	cover coverage
 	pass  record
 	sched schedule
+	aged  schedule  // the pass, whatever the period was meanwhile
 	past  []Summary // completed passes, oldest first
 
 	fill   fill
@@ -136,17 +137,23 @@ func (v *Visitor) startPass(now Instant, previous int64) {
 		run:       v.pass.run,
 		found:     v.pass.found,
 	}
-	v.sched.set(now, 0)
+	v.count(now)
 	v.cover.reset()
 	v.fill.nextAt = now.Mono
 	v.changed(now)
+}
+
+// count lets the running pass count from now.
+func (v *Visitor) count(now Instant) {
+	v.sched.set(now, 0)
+	v.aged.set(now, 0)
 }
 
 // began returns when the running pass began: at its first read, before that at
 // the rotation.
 func (v *Visitor) began() int64 {
 	if v.pass.start == 0 {
-		return v.sched.anchor
+		return v.aged.anchor
 	}
 	return v.pass.start
 }
