@@ -16,7 +16,6 @@ type feed struct {
 	mu      sync.Mutex
 	rows    []schema.Row
 	gone    int // rows before those
-	ended   bool
 	changed chan struct{}
 }
 
@@ -26,13 +25,6 @@ func (f *feed) push(rows ...schema.Row) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.rows = append(f.rows, rows...)
-	f.tell()
-}
-
-func (f *feed) end() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.ended = true
 	f.tell()
 }
 
@@ -85,10 +77,10 @@ func (r *feedReader) batch(rows int) (connector.Batch, <-chan struct{}) {
 	defer r.feed.mu.Unlock()
 	f := r.feed
 	to := min(f.gone+len(f.rows), r.at+rows)
-	if to == r.at && !f.ended {
+	if to == r.at {
 		return connector.Batch{}, f.changed
 	}
-	b := connector.Batch{Rows: f.rows[r.at-f.gone : to-f.gone], Bytes: 32 * (to - r.at), End: f.ended && to == f.gone+len(f.rows)}
+	b := connector.Batch{Rows: f.rows[r.at-f.gone : to-f.gone], Bytes: 32 * (to - r.at)}
 	r.at = to
 	b.Offset = []byte(strconv.Itoa(to))
 	return b, nil
