@@ -22,7 +22,7 @@ func (s *Store) ListStates(ctx context.Context, r store.ListRequest) (*store.Lis
 	err := s.read(ctx, func(ctx context.Context, db pgsql.DBTX) error {
 		page := l.firstPage()
 		for {
-			rows, err := s.sql.StatesPage(ctx, db, page)
+			rows, err := s.statesPage(ctx, db, page)
 			if err != nil {
 				return err
 			}
@@ -43,6 +43,22 @@ func (s *Store) ListStates(ctx context.Context, r store.ListRequest) (*store.Lis
 	return l.answer, nil
 }
 
+// statesPage reads a page; an empty upper bound is none.
+func (s *Store) statesPage(ctx context.Context, db pgsql.DBTX, p *pgsql.StatesPageParams) ([]pgsql.StatesPageRow, error) {
+	if len(p.Upper) > 0 {
+		return s.sql.StatesPage(ctx, db, p)
+	}
+	rows, err := s.sql.StatesPageOpen(ctx, db, &pgsql.StatesPageOpenParams{
+		AllNames: p.AllNames, Names: p.Names, Computation: p.Computation, AfterKey: p.AfterKey, AfterName: p.AfterName,
+		MaxRows: p.MaxRows, MaxBytes: p.MaxBytes,
+	})
+	out := make([]pgsql.StatesPageRow, len(rows))
+	for i := range rows {
+		out[i] = pgsql.StatesPageRow(rows[i])
+	}
+	return out, err
+}
+
 // lister collects an answer.
 type lister struct {
 	request store.ListRequest
@@ -59,9 +75,6 @@ func (l *lister) firstPage() *pgsql.StatesPageParams {
 		Computation: []byte(r.Computation), AfterKey: []byte(r.Lower), AfterName: []byte{},
 		AllNames: len(r.Names) == 0, Names: texts(r.Names, func(n *string) string { return *n }),
 		Upper: []byte(r.Upper), MaxRows: pageRows, MaxBytes: pageBytes,
-	}
-	if r.Upper == "" {
-		page.Open = 1
 	}
 	for _, limit := range []int{r.MaxRows, r.MaxWork} {
 		if limit > 0 && limit < pageRows {

@@ -9,8 +9,7 @@ CROSS JOIN LATERAL (
 
 -- A page of a list: rows beyond (key, name), at most max_rows, and none that more
 -- than max_bytes lie before on the page. The value of a row whose name was not
--- asked for is null. open is 1 for a range without end, whose upper is empty, and
--- else 0.
+-- asked for is null.
 -- name: StatesPage :many
 SELECT p.key, p.name, (CASE WHEN @all_names::boolean OR p.name = ANY (@names::bytea[]) THEN p.value END)::bytea AS value
 FROM (
@@ -19,8 +18,24 @@ FROM (
     FROM (
         SELECT k.key, k.name, k.value FROM key_states k
         WHERE k.computation = (SELECT c.id FROM computations c WHERE c.name = @computation::bytea)
+            AND (k.key, k.name) > (@after_key::bytea, @after_name::bytea) AND k.key < @upper::bytea
+        ORDER BY k.key, k.name
+        LIMIT @max_rows::integer
+    ) s
+) p
+WHERE p.before <= @max_bytes::bigint;
+
+-- StatesPage of a range without end. Whether there is one cannot be a parameter:
+-- only a plain comparison ends the scan of the index at the bound.
+-- name: StatesPageOpen :many
+SELECT p.key, p.name, (CASE WHEN @all_names::boolean OR p.name = ANY (@names::bytea[]) THEN p.value END)::bytea AS value
+FROM (
+    SELECT s.key, s.name, s.value,
+        sum(octet_length(s.value)) OVER (ROWS UNBOUNDED PRECEDING) - octet_length(s.value) AS before
+    FROM (
+        SELECT k.key, k.name, k.value FROM key_states k
+        WHERE k.computation = (SELECT c.id FROM computations c WHERE c.name = @computation::bytea)
             AND (k.key, k.name) > (@after_key::bytea, @after_name::bytea)
-            AND (k.computation, k.key) < ((SELECT c.id + @open::integer FROM computations c WHERE c.name = @computation::bytea), @upper::bytea)
         ORDER BY k.key, k.name
         LIMIT @max_rows::integer
     ) s
@@ -28,35 +43,48 @@ FROM (
 WHERE p.before <= @max_bytes::bigint;
 
 -- The next rows of each lane of a target, beyond the place given for it, or from
--- its front. Lanes without a place are looked for between those that have one, so
--- that nothing is touched of the rows that were read before and are gone (D-11).
--- The places are in order of their lanes. Each lane gives at most max_rows rows and max_bytes of
--- payload, the first row whatever its size; one that has more gives one row
--- more, which is over and has no payload: read_rows is one more than max_rows.
+-- its front. Layouts, and lanes of each, without a place are looked for between
+-- those that have one, so that nothing is touched of the rows that were read before
+-- and are gone (D-11); a comparison of rows would not end the scan of the index at
+-- the next lane, one of numbers does. Each lane gives at most max_rows rows and
+-- max_bytes of payload, the first row whatever its size; one that has more gives
+-- one row more, which is over and has no payload: read_rows is one more than
+-- max_rows.
 -- name: InboxRows :many
 WITH RECURSIVE known AS (
     SELECT unnest(@layouts::bigint[]) AS layout, unnest(@producers::bigint[]) AS producer,
         unnest(@generations::bigint[]) AS generation, unnest(@numbers::bigint[]) AS number
-), gaps AS (
-    SELECT k.layout, k.producer,
-        lead(k.layout, 1, 9223372036854775807) OVER w AS to_layout, lead(k.producer, 1, 0::bigint) OVER w AS to_producer
-    FROM (SELECT layout, producer FROM known UNION ALL SELECT -1::bigint, 0::bigint) k
-    WINDOW w AS (ORDER BY k.layout, k.producer)
-), found AS (
-    SELECT f.layout, f.producer, g.to_layout, g.to_producer
-    FROM gaps g CROSS JOIN LATERAL (
-        SELECT i.layout, i.producer FROM inbox i
-        WHERE i.target = @target::bigint AND (i.layout, i.producer) > (g.layout, g.producer)
-            AND (i.layout, i.producer) < (g.to_layout, g.to_producer)
-        ORDER BY i.layout, i.producer LIMIT 1
+), layout_gaps AS (
+    SELECT k.layout, lead(k.layout, 1, 9223372036854775807) OVER (ORDER BY k.layout) AS until
+    FROM (SELECT layout FROM known UNION SELECT -1::bigint) k
+), new_layouts AS (
+    SELECT f.layout, g.until FROM layout_gaps g CROSS JOIN LATERAL (
+        SELECT i.layout FROM inbox i
+        WHERE i.target = @target::bigint AND i.layout > g.layout AND i.layout < g.until ORDER BY i.layout LIMIT 1
     ) f
     UNION ALL
-    SELECT f.layout, f.producer, g.to_layout, g.to_producer
-    FROM found g CROSS JOIN LATERAL (
-        SELECT i.layout, i.producer FROM inbox i
-        WHERE i.target = @target::bigint AND (i.layout, i.producer) > (g.layout, g.producer)
-            AND (i.layout, i.producer) < (g.to_layout, g.to_producer)
-        ORDER BY i.layout, i.producer LIMIT 1
+    SELECT f.layout, g.until FROM new_layouts g CROSS JOIN LATERAL (
+        SELECT i.layout FROM inbox i
+        WHERE i.target = @target::bigint AND i.layout > g.layout AND i.layout < g.until ORDER BY i.layout LIMIT 1
+    ) f
+), gaps AS (
+    SELECT k.layout, k.producer, lead(k.producer, 1, 9223372036854775807) OVER (PARTITION BY k.layout ORDER BY k.producer) AS until
+    FROM (
+        SELECT layout, producer FROM known
+        UNION SELECT layout, 0::bigint FROM known
+        UNION SELECT layout, 0::bigint FROM new_layouts
+    ) k
+), found AS (
+    SELECT g.layout, f.producer, g.until FROM gaps g CROSS JOIN LATERAL (
+        SELECT i.producer FROM inbox i
+        WHERE i.target = @target::bigint AND i.layout = g.layout AND i.producer > g.producer AND i.producer < g.until
+        ORDER BY i.producer LIMIT 1
+    ) f
+    UNION ALL
+    SELECT g.layout, f.producer, g.until FROM found g CROSS JOIN LATERAL (
+        SELECT i.producer FROM inbox i
+        WHERE i.target = @target::bigint AND i.layout = g.layout AND i.producer > g.producer AND i.producer < g.until
+        ORDER BY i.producer LIMIT 1
     ) f
 ), lanes AS (
     SELECT layout, producer, generation, number FROM known

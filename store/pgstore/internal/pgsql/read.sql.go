@@ -48,26 +48,37 @@ const inboxRows = `-- name: InboxRows :many
 WITH RECURSIVE known AS (
     SELECT unnest($5::bigint[]) AS layout, unnest($6::bigint[]) AS producer,
         unnest($7::bigint[]) AS generation, unnest($8::bigint[]) AS number
-), gaps AS (
-    SELECT k.layout, k.producer,
-        lead(k.layout, 1, 9223372036854775807) OVER w AS to_layout, lead(k.producer, 1, 0::bigint) OVER w AS to_producer
-    FROM (SELECT layout, producer FROM known UNION ALL SELECT -1::bigint, 0::bigint) k
-    WINDOW w AS (ORDER BY k.layout, k.producer)
-), found AS (
-    SELECT f.layout, f.producer, g.to_layout, g.to_producer
-    FROM gaps g CROSS JOIN LATERAL (
-        SELECT i.layout, i.producer FROM inbox i
-        WHERE i.target = $3::bigint AND (i.layout, i.producer) > (g.layout, g.producer)
-            AND (i.layout, i.producer) < (g.to_layout, g.to_producer)
-        ORDER BY i.layout, i.producer LIMIT 1
+), layout_gaps AS (
+    SELECT k.layout, lead(k.layout, 1, 9223372036854775807) OVER (ORDER BY k.layout) AS until
+    FROM (SELECT layout FROM known UNION SELECT -1::bigint) k
+), new_layouts AS (
+    SELECT f.layout, g.until FROM layout_gaps g CROSS JOIN LATERAL (
+        SELECT i.layout FROM inbox i
+        WHERE i.target = $3::bigint AND i.layout > g.layout AND i.layout < g.until ORDER BY i.layout LIMIT 1
     ) f
     UNION ALL
-    SELECT f.layout, f.producer, g.to_layout, g.to_producer
-    FROM found g CROSS JOIN LATERAL (
-        SELECT i.layout, i.producer FROM inbox i
-        WHERE i.target = $3::bigint AND (i.layout, i.producer) > (g.layout, g.producer)
-            AND (i.layout, i.producer) < (g.to_layout, g.to_producer)
-        ORDER BY i.layout, i.producer LIMIT 1
+    SELECT f.layout, g.until FROM new_layouts g CROSS JOIN LATERAL (
+        SELECT i.layout FROM inbox i
+        WHERE i.target = $3::bigint AND i.layout > g.layout AND i.layout < g.until ORDER BY i.layout LIMIT 1
+    ) f
+), gaps AS (
+    SELECT k.layout, k.producer, lead(k.producer, 1, 9223372036854775807) OVER (PARTITION BY k.layout ORDER BY k.producer) AS until
+    FROM (
+        SELECT layout, producer FROM known
+        UNION SELECT layout, 0::bigint FROM known
+        UNION SELECT layout, 0::bigint FROM new_layouts
+    ) k
+), found AS (
+    SELECT g.layout, f.producer, g.until FROM gaps g CROSS JOIN LATERAL (
+        SELECT i.producer FROM inbox i
+        WHERE i.target = $3::bigint AND i.layout = g.layout AND i.producer > g.producer AND i.producer < g.until
+        ORDER BY i.producer LIMIT 1
+    ) f
+    UNION ALL
+    SELECT g.layout, f.producer, g.until FROM found g CROSS JOIN LATERAL (
+        SELECT i.producer FROM inbox i
+        WHERE i.target = $3::bigint AND i.layout = g.layout AND i.producer > g.producer AND i.producer < g.until
+        ORDER BY i.producer LIMIT 1
     ) f
 ), lanes AS (
     SELECT layout, producer, generation, number FROM known
@@ -120,11 +131,13 @@ type InboxRowsRow struct {
 }
 
 // The next rows of each lane of a target, beyond the place given for it, or from
-// its front. Lanes without a place are looked for between those that have one, so
-// that nothing is touched of the rows that were read before and are gone (D-11).
-// The places are in order of their lanes. Each lane gives at most max_rows rows and max_bytes of
-// payload, the first row whatever its size; one that has more gives one row
-// more, which is over and has no payload: read_rows is one more than max_rows.
+// its front. Layouts, and lanes of each, without a place are looked for between
+// those that have one, so that nothing is touched of the rows that were read before
+// and are gone (D-11); a comparison of rows would not end the scan of the index at
+// the next lane, one of numbers does. Each lane gives at most max_rows rows and
+// max_bytes of payload, the first row whatever its size; one that has more gives
+// one row more, which is over and has no payload: read_rows is one more than
+// max_rows.
 func (q *Queries) InboxRows(ctx context.Context, db DBTX, arg *InboxRowsParams) ([]InboxRowsRow, error) {
 	rows, err := db.Query(ctx, inboxRows,
 		arg.MaxRows,
@@ -291,13 +304,12 @@ FROM (
     FROM (
         SELECT k.key, k.name, k.value FROM key_states k
         WHERE k.computation = (SELECT c.id FROM computations c WHERE c.name = $3::bytea)
-            AND (k.key, k.name) > ($4::bytea, $5::bytea)
-            AND (k.computation, k.key) < ((SELECT c.id + $6::integer FROM computations c WHERE c.name = $3::bytea), $7::bytea)
+            AND (k.key, k.name) > ($4::bytea, $5::bytea) AND k.key < $6::bytea
         ORDER BY k.key, k.name
-        LIMIT $8::integer
+        LIMIT $7::integer
     ) s
 ) p
-WHERE p.before <= $9::bigint
+WHERE p.before <= $8::bigint
 `
 
 type StatesPageParams struct {
@@ -306,7 +318,6 @@ type StatesPageParams struct {
 	Computation []byte
 	AfterKey    []byte
 	AfterName   []byte
-	Open        int32
 	Upper       []byte
 	MaxRows     int32
 	MaxBytes    int64
@@ -320,8 +331,7 @@ type StatesPageRow struct {
 
 // A page of a list: rows beyond (key, name), at most max_rows, and none that more
 // than max_bytes lie before on the page. The value of a row whose name was not
-// asked for is null. open is 1 for a range without end, whose upper is empty, and
-// else 0.
+// asked for is null.
 func (q *Queries) StatesPage(ctx context.Context, db DBTX, arg *StatesPageParams) ([]StatesPageRow, error) {
 	rows, err := db.Query(ctx, statesPage,
 		arg.AllNames,
@@ -329,7 +339,6 @@ func (q *Queries) StatesPage(ctx context.Context, db DBTX, arg *StatesPageParams
 		arg.Computation,
 		arg.AfterKey,
 		arg.AfterName,
-		arg.Open,
 		arg.Upper,
 		arg.MaxRows,
 		arg.MaxBytes,
@@ -341,6 +350,68 @@ func (q *Queries) StatesPage(ctx context.Context, db DBTX, arg *StatesPageParams
 	var items []StatesPageRow
 	for rows.Next() {
 		var i StatesPageRow
+		if err := rows.Scan(&i.Key, &i.Name, &i.Value); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const statesPageOpen = `-- name: StatesPageOpen :many
+SELECT p.key, p.name, (CASE WHEN $1::boolean OR p.name = ANY ($2::bytea[]) THEN p.value END)::bytea AS value
+FROM (
+    SELECT s.key, s.name, s.value,
+        sum(octet_length(s.value)) OVER (ROWS UNBOUNDED PRECEDING) - octet_length(s.value) AS before
+    FROM (
+        SELECT k.key, k.name, k.value FROM key_states k
+        WHERE k.computation = (SELECT c.id FROM computations c WHERE c.name = $3::bytea)
+            AND (k.key, k.name) > ($4::bytea, $5::bytea)
+        ORDER BY k.key, k.name
+        LIMIT $6::integer
+    ) s
+) p
+WHERE p.before <= $7::bigint
+`
+
+type StatesPageOpenParams struct {
+	AllNames    bool
+	Names       [][]byte
+	Computation []byte
+	AfterKey    []byte
+	AfterName   []byte
+	MaxRows     int32
+	MaxBytes    int64
+}
+
+type StatesPageOpenRow struct {
+	Key   []byte
+	Name  []byte
+	Value []byte
+}
+
+// StatesPage of a range without end. Whether there is one cannot be a parameter:
+// only a plain comparison ends the scan of the index at the bound.
+func (q *Queries) StatesPageOpen(ctx context.Context, db DBTX, arg *StatesPageOpenParams) ([]StatesPageOpenRow, error) {
+	rows, err := db.Query(ctx, statesPageOpen,
+		arg.AllNames,
+		arg.Names,
+		arg.Computation,
+		arg.AfterKey,
+		arg.AfterName,
+		arg.MaxRows,
+		arg.MaxBytes,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []StatesPageOpenRow
+	for rows.Next() {
+		var i StatesPageOpenRow
 		if err := rows.Scan(&i.Key, &i.Name, &i.Value); err != nil {
 			return nil, err
 		}
