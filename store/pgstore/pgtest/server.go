@@ -25,6 +25,7 @@ type Server struct {
 	flags  []string
 	cmd    *exec.Cmd
 	exited chan error
+	guard  *guard
 	log    *os.File
 }
 
@@ -139,6 +140,10 @@ func (s *Server) Begin() error {
 	}
 	s.exited = make(chan error, 1)
 	go func(cmd *exec.Cmd, exited chan<- error) { exited <- cmd.Wait() }(s.cmd, s.exited)
+	var err error
+	if s.guard, err = newGuard(s.cmd.Process.Pid, s.dir); err != nil {
+		return errors.Join(err, s.cmd.Process.Kill())
+	}
 	return s.await()
 }
 
@@ -187,12 +192,16 @@ func (s *Server) Crash() error { return s.end(syscall.SIGQUIT) }
 func (s *Server) Stop() error { return s.end(syscall.SIGINT) }
 
 func (s *Server) end(how syscall.Signal) error {
+	if s.cmd == nil {
+		return nil // it has ended before
+	}
+	defer func() { s.cmd = nil }()
 	if err := s.cmd.Process.Signal(how); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
 	select {
 	case <-s.exited:
-		return nil
+		return s.guard.dismiss()
 	case <-time.After(startWait):
 		return fmt.Errorf("the PostgreSQL server, process %d, does not end: %s", s.cmd.Process.Pid, s.said())
 	}
