@@ -21,7 +21,7 @@ const (
 	readTime    = 10 * time.Second
 	answerTime  = 30 * time.Second
 	writeTime   = 10 * time.Second
-	idleTime = 5 * time.Second
+	idleTime    = 5 * time.Second
 	goodbyeTime = 5 * time.Second
 	connections = 64
 )
