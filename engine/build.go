@@ -68,7 +68,8 @@ func (b *builder) computation(ctx context.Context, c *spec.Computation) {
 		n.inputs[i].idle = idleOf(b.o.Spec.Pipeline.Producer(n.inputs[i].stream))
 	}
 	b.outputsOf(n, c, path)
-	n.visitors, n.timers = visitorsOf(c), timersOf(c)
+	b.joiners(ctx, n, c, path)
+	n.visitors, n.timers = visitorsOf(n, c), timersOf(c)
 	n.generator, n.alignment = c.Watermark.Generator, c.Watermark.Alignment
 	n.emits, n.order = emittingOf(c), orderOf(c.Ordering)
 	switch {
@@ -127,10 +128,12 @@ func (b *builder) outputsOf(n *node, c *spec.Computation, path string) {
 	}
 }
 
-func visitorsOf(c *spec.Computation) (plans []visitorPlan) {
+func visitorsOf(n *node, c *spec.Computation) (plans []visitorPlan) {
 	for i, id := range c.VisitStreamIDs() {
 		v := c.VisitStreams[id]
 		plan := visitorPlan{stream: id, index: uint16(len(c.Outputs) + i), buckets: v.BucketCount, upstream: v.Upstream}
+		plan.internal, plan.joined = v.ScansInternal(), n.scanned(v.ExternalNames)
+		plan.listed = slices.Concat(v.Names, v.ExternalNames)
 		if len(v.Names) > 0 {
 			plan.names = v.Names
 		}

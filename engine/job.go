@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rondo-flow/rondo/connector"
+	"github.com/rondo-flow/rondo/external"
 	"github.com/rondo-flow/rondo/flow"
 	"github.com/rondo-flow/rondo/partition"
 	"github.com/rondo-flow/rondo/store"
@@ -33,6 +34,8 @@ type job struct {
 	// has at most one under way, so it never blocks a sender.
 	answers  chan partition.Event
 	buffers  buffers
+	scans    [][]*external.Scan // of static tables, by visit stream
+	passes   []uint64           // under way, by visit stream
 	lists    sync.WaitGroup
 	blocked  []bool
 	drained  bool
@@ -83,6 +86,7 @@ func (j *job) load(ctx context.Context, id store.PartitionID) (err error) {
 	j.busy.where = fmt.Sprintf("computation %s, partition %d", j.node.id, id)
 	j.router = newRouter(j.node.out, j.stored.Partition.Generation)
 	j.blocked = make([]bool, len(j.node.outputs))
+	j.scans, j.passes = j.node.scans(), make([]uint64, len(j.node.visitors))
 	j.answers = make(chan partition.Event, len(j.node.visitors)+len(j.node.timers))
 	if err := j.openProcessor(ctx); err != nil {
 		return err
@@ -162,6 +166,7 @@ func (j *job) recordStart(ctx context.Context, position []byte) error {
 func (j *job) close() error {
 	j.env.exchange.close(j.stored.Partition.ID, j.box)
 	j.lists.Wait()
+	j.closeScans()
 	j.env.buffers.give(j.buffers.held)
 	return j.proc.close()
 }
@@ -182,6 +187,8 @@ func (j *job) run(ctx context.Context) (outcome, error) {
 		}
 		r := j.machine.Ready(now)
 		if r.Finished {
+			status := j.machine.Status(now)
+			j.watchPasses(&status)
 			return completed, nil
 		}
 		if j.env.halted() {

@@ -17,6 +17,9 @@ type keyState struct {
 	// cleared: its timers go with the epoch, those that are due in it too.
 	cleared bool
 	call    uint64 // the call that has the key among its inputs
+	// joined is what static tables have of the key, as a visit by joinedBy found it.
+	joined   []flow.Joined
+	joinedBy string
 }
 
 type namedCell struct {
@@ -26,6 +29,7 @@ type namedCell struct {
 
 func (k *keyState) reset(key string, stored []store.StateRow) {
 	k.key, k.stored, k.cleared = key, stored, false
+	k.joined, k.joinedBy = nil, ""
 	clear(k.cells)
 	k.cells = k.cells[:0]
 }

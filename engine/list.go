@@ -26,7 +26,22 @@ func (j *job) list(ctx context.Context, l partition.List) {
 }
 
 func (j *job) listed(ctx context.Context, l partition.List) partition.Event {
+	answers, err := j.listStates(ctx, l)
+	if err == nil {
+		answers, err = j.listTables(ctx, l.Visitor, l.List, answers)
+	}
+	if err != nil {
+		return partition.ListFailed{Visitor: l.Visitor, Token: l.List.Token, Err: err}
+	}
+	return partition.Listed{Visitor: l.Visitor, Token: l.List.Token, Answers: answers}
+}
+
+// listStates asks the store, if the visit stream scans internal states.
+func (j *job) listStates(ctx context.Context, l partition.List) ([]visit.Answer, error) {
 	plan := &j.node.visitors[l.Visitor]
+	if !plan.internal {
+		return nil, nil
+	}
 	answer, err := j.env.store.ListStates(ctx, store.ListRequest{
 		Computation: j.node.id,
 		Lower:       boundKey(l.List.Range.Lower),
@@ -34,14 +49,12 @@ func (j *job) listed(ctx context.Context, l partition.List) partition.Event {
 		Names:       plan.names,
 		MaxRows:     l.List.MaxRows, MaxBytes: l.List.MaxBytes, MaxWork: listWork,
 	})
-	if err == nil {
-		var a visit.Answer
-		if a, err = found(answer); err == nil {
-			a.Names = namesIn(answer, plan.names)
-			return partition.Listed{Visitor: l.Visitor, Token: l.List.Token, Answers: []visit.Answer{a}}
-		}
+	if err != nil {
+		return nil, err
 	}
-	return partition.ListFailed{Visitor: l.Visitor, Token: l.List.Token, Err: err}
+	a, err := found(answer)
+	a.Names = namesIn(answer, plan.names)
+	return []visit.Answer{a}, err
 }
 
 // boundKey is a bound as a prefix of encoded keys; empty is the lowest or the

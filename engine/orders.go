@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rondo-flow/rondo/external"
 	"github.com/rondo-flow/rondo/partition"
 	"github.com/rondo-flow/rondo/spec"
 	"github.com/rondo-flow/rondo/store"
@@ -45,6 +46,11 @@ func (o *orders) run(n *node, stream string) visit.Run {
 // check refuses what the spec allows and a machine would not take (KV-50).
 func (o *orders) check(p *plan) error {
 	for _, n := range p.nodes {
+		for i := range n.joiners {
+			if _, err := external.ParseDynamic(n.joinerParameters(i, o.of(n))); err != nil {
+				return err
+			}
+		}
 		for i := range n.visitors {
 			v := &n.visitors[i]
 			if err := n.visitParams(o.of(n), v, 1).Validate(); err != nil {
@@ -73,6 +79,7 @@ func (e *environment) obey(o *orders, p *plan) {
 			e.exchange.limit(b.part.ID, int64(d.InboxRowLimit), int64(d.InboxByteLimit))
 		}
 	}
+	o.setJoiners(p)
 	e.wishes.want(p, o)
 	e.wishes.look()
 	e.exchange.wakeAll()

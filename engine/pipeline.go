@@ -134,6 +134,8 @@ func (p *Pipeline) Run(ctx context.Context, s store.Store) (*Summary, error) {
 	if env.before.Completed {
 		p.log.Info("the pipeline is completed, nothing is left to do; another run starts with an empty data folder", "pipeline", p.opts.Spec.Name)
 	}
+	env.orders.Load().setJoiners(p.plan)
+	defer p.plan.closeJoiners()
 	p.begin(env)
 	err = p.work(ctx, env, parts)
 	env.over.Store(true)

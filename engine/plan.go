@@ -45,6 +45,7 @@ type node struct {
 	assigners []assigner       // of outputs, nil for none
 	timers    []timerPlan
 	visitors  []visitorPlan
+	joiners   []joinerPlan
 	dynamic   *spec.DynamicComputation
 
 	factory flow.Factory // computations with a function
@@ -99,7 +100,10 @@ type inputPlan struct {
 type visitorPlan struct {
 	stream   string
 	index    uint16
-	names    []string // nil: all internal states
+	internal bool     // internal states are scanned
+	names    []string // of them; nil: all
+	joined   []int    // the joiners that are scanned, behind them
+	listed   []string // all names that are given
 	buckets  int
 	upstream []string
 }
@@ -139,8 +143,8 @@ func (n *node) visitorConfig(d *spec.DynamicComputation, v *visitorPlan, p store
 	return partition.Visitor{
 		Config: visit.Config{
 			Stream: v.stream, Range: rangeOf(p), Buckets: v.buckets,
-			Generation: uint64(p.Generation), Sources: 1, NoUpstreams: len(v.upstream) == 0,
-			Names:     v.names,
+			Generation: uint64(p.Generation), Sources: v.sources(), NoUpstreams: len(v.upstream) == 0,
+			Names:     v.listed,
 			FirstTick: params.FillPeriod * time.Duration(place) / time.Duration(len(n.partitions)),
 		},
 		Params:   params,

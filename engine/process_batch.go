@@ -153,7 +153,7 @@ func (p *functionProcessor) batchOf(e *partition.Epoch, vs partition.Visits, mes
 		if !e.Budget.MoreVisits(i, messages, time.Duration(len(out))*p.visitTime, p.router.outBytes, p.arrived()) || p.disabled(vs.Visitor) {
 			break
 		}
-		present, err := p.adopted(v).present(plan.names)
+		present, err := p.adopted(v).visible(p.node, plan, v)
 		if err != nil {
 			return nil, outcome, err
 		}

@@ -118,7 +118,8 @@ func (p *functionProcessor) load(ctx context.Context, e *partition.Epoch) error 
 		p.table.want(e.Timers[i].Key)
 	}
 	for _, vs := range e.Visits {
-		partial := p.node.visitors[vs.Visitor].names != nil
+		plan := &p.node.visitors[vs.Visitor]
+		partial := plan.names != nil || !plan.internal
 		for i := range vs.Visits {
 			if v := &vs.Visits[i]; v.Stale || partial {
 				p.table.want(v.Key.Bytes)

@@ -15,7 +15,7 @@ import (
 func (p *functionProcessor) runVisit(ctx context.Context, visitor int, v *visit.Visit, o *visit.Outcome) error {
 	plan := &p.node.visitors[visitor]
 	state, shared := p.visited(v)
-	present, err := state.present(plan.names)
+	present, err := state.visible(p.node, plan, v)
 	if err != nil {
 		return err
 	}

@@ -23,6 +23,7 @@ func (j *job) publish(now visit.Instant, atOnce bool) {
 	j.reported, j.stale = now.Mono, false
 	status := j.machine.Status(now)
 	j.orderAgain(now, &status)
+	j.watchPasses(&status)
 	failed := j.failures()
 	j.board.update(func(s *PartitionStatus) {
 		j.board.shown = now.Mono

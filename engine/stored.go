@@ -61,7 +61,11 @@ func StoredVisitStreams(ctx context.Context, s store.Catalog, sp *spec.Spec) (ou
 	}
 	now := newClock().now()
 	for _, id := range sp.Pipeline.ComputationIDs() {
-		n := &node{id: id, visitors: visitorsOf(sp.Pipeline.Computations[id])}
+		n := &node{id: id}
+		for _, name := range tablesOf(sp.Pipeline.Computations[id]) {
+			n.joiners = append(n.joiners, joinerPlan{name: name})
+		}
+		n.visitors = visitorsOf(n, sp.Pipeline.Computations[id])
 		n.partitions = slices.DeleteFunc(slices.Clone(parts), func(p store.Partition) bool { return p.Computation != id })
 		slices.SortStableFunc(n.partitions, func(a, b store.Partition) int { return cmp.Compare(a.Lower, b.Lower) })
 		found, err := n.stored(ctx, s, sp.Dynamic.Computation(id), now)

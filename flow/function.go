@@ -82,6 +82,9 @@ type Runtime interface {
 	// Count adds n to a named counter of the job, as [AddCounts] does. Counts of a
 	// failed epoch do not count.
 	Count(name string, n int64)
+	// Joined is what a joined table has of a key that a visit of the call is about,
+	// by the visit's stream; use OpenJoined.
+	Joined(name, stream string, key Key) (Joined, error)
 	// MessageBuilder starts a message for an output stream. If there is no such
 	// stream, the builder's Finish says so.
 	MessageBuilder(stream string) *MessageBuilder

@@ -20,6 +20,7 @@ type Runtime struct {
 	counts     map[string]int64
 	emitted    []flow.OutputMessage
 	timers     []flow.TimerRequest
+	joined     map[stateID]flow.Joined
 }
 
 type stateID struct{ key, name string }
@@ -39,6 +40,7 @@ func NewRuntime(outputs flow.Streams) *Runtime {
 		watermarks: map[string]flow.Time{},
 		total:      map[string]int64{},
 		counts:     map[string]int64{},
+		joined:     map[stateID]flow.Joined{},
 	}
 }
 
@@ -80,6 +82,16 @@ func (r *Runtime) Watermark(stream string) (flow.Time, bool) {
 
 // SetWatermark sets the event watermark of an input stream.
 func (r *Runtime) SetWatermark(stream string, t flow.Time) { r.watermarks[stream] = t }
+
+// Joined returns what SetJoined set; unknown before.
+func (r *Runtime) Joined(name, _ string, key flow.Key) (flow.Joined, error) {
+	return r.joined[stateID{key.Encoded(), name}], nil
+}
+
+// SetJoined sets what a joined table has of a key.
+func (r *Runtime) SetJoined(name string, key flow.Key, j flow.Joined) {
+	r.joined[stateID{key.Encoded(), name}] = j
+}
 
 // Count adds to a counter.
 func (r *Runtime) Count(name string, n int64) { r.counts[name] = flow.AddCounts(r.counts[name], n) }

@@ -36,4 +36,19 @@
 //
 // Records are filled by column name: aggregates, then the columns of the
 // group_by_schema, then pass (uint64) and final (boolean) of the visit.
+//
+// # mirror
+//
+// The function "mirror" makes a state follow a static table, which a visit stream of
+// its computation scans:
+//
+//	"processing_function_parameters" = {"source" = "/source"; "emit" = "changes"}
+//
+// The state, /mirror unless state names another one, is a CBOR map of the table's
+// columns, those of the key left out; or of the columns that columns lists. A visit
+// of a key that the table has makes it what the row says; of one that it does not
+// have, removes it; of one of which that is not known, leaves it alone (KV-52). So an
+// outage deletes nothing. The counters created, updated, deleted and unknown say how
+// often. Each change is emitted to the stream emit, if it is given, whose columns are
+// filled by name: change, pass (uint64), those of the key, and the row's.
 package function

@@ -8,6 +8,7 @@ import (
 // checkVisitStreams checks the static parameters of visit streams.
 func (c *checker) checkVisitStreams(at place, comp *Computation) {
 	c.checkStateMaps(at, comp)
+	c.checkJoiners(at, comp)
 	for _, id := range comp.VisitStreamIDs() {
 		s, where := comp.VisitStreams[id], at.keys("key_visitor_streams", id)
 		for _, name := range s.Names {

@@ -30,13 +30,17 @@ type ExternalJoiner struct {
 func (j *ExternalJoiner) SetDefaults() { j.ClassName, j.AutoPreload = simpleJoinerClass, true }
 
 // VisitorDriven reports whether the joiner takes part in scans (KV-2).
-func (j *ExternalJoiner) VisitorDriven() bool { return j.ClassName == visitorJoinerClass }
+func (j *ExternalJoiner) VisitorDriven() bool {
+	return j.ClassName == visitorJoinerClass || j.ClassName == shortVisitorJoinerClass
+}
 
 // Classes of external states.
 const (
 	simpleManagerClass = classPrefix + "TSimpleExternalStateManager"
 	simpleJoinerClass  = classPrefix + "TSimpleExternalStateJoiner"
 	visitorJoinerClass = classPrefix + "TStaticTableKeyVisitorJoiner"
+
+	shortVisitorJoinerClass = "static_table"
 )
 
 // StateJoiner reads the internal states of another computation.

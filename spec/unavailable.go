@@ -11,7 +11,8 @@ import (
 // Unavailability is a field that is read and checked but does not run yet, and
 // is refused where it is used.
 type Unavailability struct {
-	Path string // with * for any id
+	Path    string                // with * for any id
+	without func(*yson.Node) bool // tells what is not refused
 
 	// Words are the values that are refused, if it is only some; Instead is what
 	// to write.
@@ -30,13 +31,27 @@ var unavailable = []Unavailability{
 	{Path: "spec.computations.*.watermark_strategy.watermark_alignment.read_delays"},
 	{Path: "spec.computations.*.timer_streams.*.deduplicate_equal_timestamps", Words: []string{"false"}, Instead: "true, which is the default"},
 	{Path: "spec.computations.*.external_state_managers"},
-	{Path: "spec.computations.*.external_state_joiners"},
+	{Path: "spec.computations.*.external_state_joiners.*", without: isStaticTable, Instead: "external_state_joiner_class_name = " + shortVisitorJoinerClass},
 	{Path: "spec.computations.*.state_joiners"},
 	{Path: "spec.computations.*.required_resource_ids"},
 	{Path: "dynamic_spec.computations.*.draining"},
 	{Path: "dynamic_spec.computations.*.processing_function_parameters"},
 	{Path: "dynamic_spec.computations.*.source_streams.*.parameters"},
 	{Path: "dynamic_spec.computations.*.sinks.*.parameters"},
+}
+
+// Partly reports whether some values run.
+func (u Unavailability) Partly() bool { return len(u.Words) > 0 || u.without != nil }
+
+// isStaticTable tells whether a joiner's class is one that runs.
+func isStaticTable(n *yson.Node) bool {
+	j := ExternalJoiner{}
+	for _, field := range []string{"external_state_joiner_class_name", "class_name"} {
+		if c := n.Get(field); c.IsSet() {
+			j.ClassName = c.Text
+		}
+	}
+	return j.VisitorDriven()
 }
 
 // bothNames returns the names of classes.
@@ -77,6 +92,10 @@ func (c *checker) refuseUnavailable(at place, u Unavailability) {
 		word = strconv.FormatBool(at.node.Bool)
 	}
 	switch {
+	case u.without != nil:
+		if !u.without(at.node) {
+			c.add(at, "joiners of this class are not available in this version: use %s", u.Instead)
+		}
 	case len(u.Words) == 0 && says(at.node):
 		c.add(at, "this is not available in this version: remove it")
 	case slices.Contains(u.Words, word):

@@ -48,9 +48,9 @@ type Answer struct {
 	Bytes int
 	// Names are those of Config.Names under which the source found rows.
 	Names []string
-	// Unreadable says that the source could not read the slice and wants the scan
-	// to go on without it (KV-53); it has no keys then. What it holds of the keys
-	// that other sources found is unknown, not absent.
+	// Unreadable says that the source could not read the slice, or does not believe
+	// what it read, and wants the scan to go on all the same (KV-53, KV-55). What it
+	// holds of keys that it did not return is unknown, not absent.
 	Unreadable bool
 }
 
@@ -68,9 +68,10 @@ type Visit struct {
 	// Parts holds one entry per source that has the key, by ascending source. It
 	// is shared and must not be changed.
 	Parts []Part
-	// Unknown are the sources that could not be read, by index and ascending: a
-	// source that is neither here nor in Parts holds nothing of the key (KV-52). It
-	// is shared and must not be changed.
+	// Unknown are the sources that could not be read, by index and ascending: what
+	// they hold of the key is unknown unless they are in Parts. A source that is
+	// neither here nor there holds nothing of it (KV-52). It is shared and must not
+	// be changed.
 	Unknown []int
 	// Stale says that an epoch wrote the key after the list began, so that Parts
 	// must be read again before the visit is delivered (KV-22).

@@ -90,13 +90,18 @@ func TestUnreadableSources(t *testing.T) {
 		r.v.Listed(r.now, l.Token, answers)
 		want(t, "offered", r.v.Status(r.now).Offered, "unknown")
 	})
-	t.Run("KV-52 a source that calls a slice unreadable has no keys of it", func(t *testing.T) {
-		r := newRig(spaced(10, 90), two).tokens()
+	t.Run("KV-55 a source that is not believed has the keys that it returned", func(t *testing.T) {
+		r := newRig(table{{key(5, "a"), 1}}, two)
+		r.tables[1] = table{{key(7, "b"), 3}}
+		r.tokens()
 		l, _ := r.begin()
 		answers := r.answers(l)
-		answers[0].Unreadable = true
+		answers[1].Unreadable = true
 		r.v.Listed(r.now, l.Token, answers)
-		want(t, "problem", r.problem("background_fill"), "source 0: it returned keys of the slice [1,51), which it calls unreadable")
-		want(t, "coverage", r.v.Coverage(), "pass 1: [1,51)p | [51,100)p")
+		var got []string
+		for _, v := range r.v.NextVisits(r.now, nil, 10) {
+			got = append(got, fmt.Sprint(v.Key, v.Parts, v.Unknown))
+		}
+		want(t, "visits", got, "[5:a [{0 1}] [1] 7:b [{1 3}] [1]]")
 	})
 }

@@ -146,13 +146,9 @@ func (d *CSVDecoder) quoted(text string, at int) (f csvField, end int, err error
 	return f, end, nil
 }
 
-// readHeader takes the row in hand as the names of the columns. Blanks around
-// them are for the eye: a name never has any.
+// readHeader takes the row in hand as the names of the columns.
 func (d *CSVDecoder) readHeader() error {
-	names := make([]string, len(d.fields))
-	for i, f := range d.fields {
-		names[i] = strings.Clone(strings.Trim(f.text, " \t"))
-	}
+	names := d.names()
 	found, err := places(names, d.schema)
 	if err != nil {
 		return &Error{Err: fmt.Errorf("%w: the first row has to name the columns, and is %s", err, brief(strings.Join(names, string(d.delimiter))))}
@@ -176,4 +172,29 @@ func (d *CSVDecoder) header(err error) error {
 		e.Header = !d.Ready()
 	}
 	return err
+}
+
+// CSVHeader returns the names of the columns in the header that a text begins
+// with.
+func CSVHeader(text string, delimiter byte) ([]string, error) {
+	d := CSVDecoder{csvScan: csvScan{delimiter: delimiter}}
+	text = strings.TrimPrefix(text, "\uFEFF")
+	n := d.Scan(text)
+	if n < 0 {
+		return nil, errors.New("the first line, which has to name the columns, has no end")
+	}
+	if err := d.split(strings.TrimSuffix(strings.TrimSuffix(text[:n], "\n"), "\r")); err != nil {
+		return nil, err
+	}
+	return d.names(), nil
+}
+
+// names are the fields of the row in hand, as names. Blanks around them are for
+// the eye: a name never has any.
+func (d *CSVDecoder) names() []string {
+	names := make([]string, len(d.fields))
+	for i, f := range d.fields {
+		names[i] = strings.Clone(strings.Trim(f.text, " \t"))
+	}
+	return names
 }

@@ -23,6 +23,7 @@ var homes = []home{
 	{"github.com/fxamacker/cbor/v2", []string{"flow"}},
 	{"github.com/goccy/go-yaml", []string{"yson"}},
 	{"github.com/jackc/pgx/v5", []string{"store/pgstore", "store/pgstore/internal/pgsql"}},
+	{"github.com/parquet-go/parquet-go", []string{"external"}},
 	{"github.com/rogpeppe/go-internal", nil},
 	{"github.com/vbauerster/mpb/v8", []string{"cmd/..."}},
 	{"go.uber.org/goleak", nil},

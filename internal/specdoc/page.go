@@ -125,6 +125,8 @@ func unavailableField(path string) string {
 		case strings.ReplaceAll(u.Path, "*", "<id>") != path:
 		case u.Path == classField:
 			return " Some are **not available yet**: see [classes](#classes)."
+		case u.Partly() && len(u.Words) == 0:
+			return " So far only with `" + u.Instead + "`."
 		case len(u.Words) > 0:
 			return " `" + strings.Join(u.Words, "`, `") + "`: **not available yet.**"
 		default:
@@ -136,7 +138,7 @@ func unavailableField(path string) string {
 
 func (p *page) unavailableChapter(c *chapter) {
 	for _, u := range spec.Unavailable() {
-		if len(u.Words) == 0 && strings.HasPrefix(c.path, strings.ReplaceAll(u.Path, "*", "<id>")+".") {
+		if !u.Partly() && strings.HasPrefix(c.path, strings.ReplaceAll(u.Path, "*", "<id>")+".") {
 			p.print("**Not available yet**: read and checked, and refused.\n\n")
 			return
 		}

@@ -1,0 +1,37 @@
+package external
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrMalformed marks tables that are wrong in themselves: reading them again gives
+// the same error.
+var ErrMalformed = errors.New("malformed table")
+
+// malformed is an ErrMalformed at a place in a table.
+type malformed struct{ err error }
+
+func (e *malformed) Error() string        { return e.err.Error() }
+func (e *malformed) Unwrap() error        { return e.err }
+func (e *malformed) Is(target error) bool { return target == ErrMalformed }
+
+func malformedf(format string, args ...any) error { return &malformed{fmt.Errorf(format, args...)} }
+
+// readError is that a file could not be read, which says nothing about what is in
+// it.
+type readError struct{ err error }
+
+func (e *readError) Error() string { return e.err.Error() }
+func (e *readError) Unwrap() error { return e.err }
+
+// place is where in a table a row is: its number from 1 on, and its line if the
+// table is a text.
+type place struct{ row, line int64 }
+
+func (p place) String() string {
+	if p.line > 0 {
+		return fmt.Sprintf("row %d (line %d)", p.row, p.line)
+	}
+	return fmt.Sprintf("row %d", p.row)
+}

@@ -1,0 +1,154 @@
+package external
+
+import (
+	"errors"
+	"fmt"
+	"hash/crc64"
+	"io"
+	"sort"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/rondo-flow/rondo/schema"
+)
+
+// parquetTable is a table in Parquet. Where keys lie is told by the statistics of
+// the hash column: those of its pages, or of its row groups (KV-51).
+type parquetTable struct {
+	file     *parquet.File
+	columns  *schema.Schema
+	places   []int // of the file's columns in the schema
+	checksum string
+	stretch  []stretch
+}
+
+// stretch is a run of rows of which the least hash is known.
+type stretch struct {
+	least uint64
+	first int64 // row, over the whole file
+}
+
+// openParquet reads the footer, and of the hash column where its pages begin.
+func openParquet(src io.ReaderAt, size int64, hash string) (t *parquetTable, err error) {
+	defer recovered(&err) // a broken file must not end the process
+	f, err := parquet.OpenFile(src, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(blockSize))
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	t = &parquetTable{file: f}
+	if t.columns, err = columnsOf(f); err != nil {
+		return nil, err
+	}
+	for _, field := range f.Schema().Fields() {
+		i, _ := t.columns.Index(field.Name())
+		t.places = append(t.places, i)
+	}
+	if t.checksum, err = footerChecksum(src, size); err != nil {
+		return nil, err
+	}
+	return t, t.survey(hash)
+}
+
+// unreadable tells what is wrong with the file from what is wrong with reading it.
+func unreadable(err error) error {
+	if _, ok := errors.AsType[*readError](err); ok || err == nil {
+		return err
+	}
+	return malformedf("it cannot be read as Parquet: %w: the file may be cut off, or still be written; write it under another name and rename it", err)
+}
+
+// recovered turns a panic of the library, which broken files can cause, into an
+// error.
+func recovered(err *error) {
+	if r := recover(); r != nil {
+		*err = malformedf("it cannot be read as Parquet: %v", r)
+	}
+}
+
+// footerChecksum is the identity that the footer gives: it holds the places, sizes
+// and statistics of everything in the file.
+func footerChecksum(src io.ReaderAt, size int64) (string, error) {
+	var tail [8]byte
+	if _, err := src.ReadAt(tail[:], size-8); err != nil && err != io.EOF {
+		return "", err
+	}
+	length := int64(tail[0]) | int64(tail[1])<<8 | int64(tail[2])<<16 | int64(tail[3])<<24
+	sum := crc64.New(crc64.MakeTable(crc64.ECMA))
+	if _, err := io.Copy(sum, io.NewSectionReader(src, size-8-length, length+8)); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%016x", sum.Sum64()), nil
+}
+
+// survey collects the stretches of the hash column. A row group without
+// statistics belongs to the stretch before it.
+func (t *parquetTable) survey(hash string) error {
+	column := -1
+	for i, field := range t.file.Schema().Fields() {
+		if field.Name() == hash {
+			column = i
+		}
+	}
+	if column < 0 {
+		return nil // the schema is refused
+	}
+	first := int64(0)
+	for _, g := range t.file.RowGroups() {
+		chunk := g.ColumnChunks()[column]
+		values, err := chunk.ColumnIndex()
+		offsets, err2 := chunk.OffsetIndex()
+		if err := errors.Join(err, err2); err == nil {
+			for p := range values.NumPages() {
+				t.note(values.NullPage(p), values.MinValue(p), first+offsets.FirstRowIndex(p))
+			}
+		} else if !errors.Is(err, parquet.ErrMissingColumnIndex) && !errors.Is(err, parquet.ErrMissingOffsetIndex) {
+			return unreadable(err)
+		} else if c, ok := chunk.(*parquet.FileColumnChunk); ok {
+			least, _, known := c.Bounds()
+			t.note(!known, least, first)
+		}
+		first += g.NumRows()
+	}
+	return nil
+}
+
+func (t *parquetTable) note(unknown bool, least parquet.Value, first int64) {
+	if unknown || least.IsNull() || least.Kind() != parquet.Int64 {
+		return
+	}
+	h := least.Uint64()
+	if n := len(t.stretch); n > 0 && t.stretch[n-1].least > h {
+		return // statistics that do not ascend are of no use; reading tells why
+	}
+	t.stretch = append(t.stretch, stretch{h, first})
+}
+
+func (t *parquetTable) schema() *schema.Schema { return t.columns }
+
+func (t *parquetTable) rows() int64 { return t.file.NumRows() }
+
+// before returns the row to begin at: the first of the last stretch that has a
+// hash below the bound's.
+func (t *parquetTable) before(lower string) int64 {
+	if lower == "" {
+		return 0
+	}
+	hash, err := schema.KeyHash(lower)
+	if err != nil {
+		return 0
+	}
+	i := sort.Search(len(t.stretch), func(i int) bool { return t.stretch[i].least >= hash })
+	if i == 0 {
+		return 0
+	}
+	return t.stretch[i-1].first
+}
+
+func (t *parquetTable) seek(lower string) (cursor, error) {
+	c := &parquetCursor{table: t}
+	if err := c.skipTo(t.before(lower)); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	return c, nil
+}
+
+func (t *parquetTable) skippable(row int64, lower string) bool { return t.before(lower) > row }

@@ -1,0 +1,100 @@
+package external
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+)
+
+// record is what a joiner keeps in the data folder: how many rows the table had
+// when a pass was completed last, and which version somebody accepted. Each has a
+// file and one writer, the pipeline and the command.
+type record struct{ dir string } // "" keeps nothing
+
+// recordOf returns the record of a joiner of a pipeline with that data folder.
+func recordOf(dataDir, computation, name string) record {
+	if dataDir == "" {
+		return record{}
+	}
+	return record{filepath.Join(dataDir, "external", url.PathEscape(computation), url.PathEscape(name))}
+}
+
+type lastPass struct {
+	Rows int64 `json:"rows"`
+}
+
+const (
+	passFile   = "pass.json"
+	acceptFile = "accepted"
+)
+
+// rows returns -1 if no pass has been completed.
+func (r record) rows() (int64, error) {
+	if r.dir == "" {
+		return -1, nil
+	}
+	path := filepath.Join(r.dir, passFile)
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return -1, nil
+	}
+	var l lastPass
+	if err == nil {
+		err = json.Unmarshal(data, &l)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("%s, which says how long the table was, cannot be read: %w: repair or delete it", path, err)
+	}
+	return l.Rows, nil
+}
+
+func (r record) setRows(rows int64) error {
+	data, err := json.Marshal(lastPass{rows})
+	if err != nil || r.dir == "" {
+		return err
+	}
+	return r.write(passFile, append(data, '\n'))
+}
+
+// accepted returns the version that somebody accepted, "" for none.
+func (r record) accepted() string {
+	if r.dir == "" {
+		return ""
+	}
+	data, err := os.ReadFile(filepath.Join(r.dir, acceptFile))
+	if err != nil {
+		return "" // not accepted, then
+	}
+	return string(data)
+}
+
+func (r record) accept(i Identity) error { return r.write(acceptFile, []byte(i.String())) }
+
+// write replaces a file as a whole.
+func (r record) write(name string, data []byte) error {
+	if err := os.MkdirAll(r.dir, 0o777); err != nil {
+		return err
+	}
+	return replaceFile(filepath.Join(r.dir, name), data)
+}
+
+// replaceFile writes a file that is there as a whole or as it was.
+func replaceFile(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Sync(), f.Chmod(0o644), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}

@@ -1,0 +1,177 @@
+package external
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc64"
+	"io"
+	"sync/atomic"
+
+	"github.com/rondo-flow/rondo/connector/rowtext"
+	"github.com/rondo-flow/rondo/schema"
+)
+
+// version is one version of a table, opened and checked as far as its format
+// allows: a text as a whole, Parquet as far as it is read.
+type version struct {
+	identity Identity
+	stamp    stamp
+	content  content
+	keyed    *keyed
+	file     file
+	// users is guarded by the joiner's lock: the version is closed when it is 0.
+	users int
+}
+
+// source says where a table is and what its rows are.
+type source struct {
+	disk    disk
+	path    string
+	groupBy *schema.Schema
+	// columns are those of a text that has no .meta file, nil for those that its
+	// header names.
+	columns *schema.Schema
+	read    *atomic.Int64
+}
+
+// depth is how much of a table is looked at when it is opened.
+type depth bool
+
+const (
+	glance depth = false // its columns
+	wholly depth = true  // enough to list it: a text is read once
+)
+
+// open opens the version that is at the path now.
+func (s *source) open(ctx context.Context, d depth) (*version, error) {
+	format, err := FormatOf(s.path)
+	if err != nil {
+		return nil, err
+	}
+	f, err := s.disk.open(s.path)
+	if err != nil {
+		return nil, err
+	}
+	v := &version{file: f}
+	if v.stamp, err = f.stamp(); err == nil {
+		src := newBlocks(f, v.stamp.size, s.read)
+		if format == FormatParquet {
+			err = s.openParquet(v, src)
+		} else {
+			err = s.openText(ctx, v, src, format, d)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("table %s: %w", s.path, errors.Join(err, f.Close()))
+	}
+	return v, nil
+}
+
+func (s *source) openParquet(v *version, src *blocks) error {
+	t, err := openParquet(src, v.stamp.size, s.groupBy.Columns()[0].Name)
+	if err != nil {
+		return err
+	}
+	v.content = t
+	v.identity = Identity{Rows: t.rows(), Checksum: t.checksum, stamp: v.stamp}
+	v.keyed, err = newKeyed(s.groupBy, t.columns)
+	return err
+}
+
+func (s *source) openText(ctx context.Context, v *version, src *blocks, format Format, d depth) error {
+	m, err := readMeta(s.disk, s.path)
+	if err != nil {
+		return err
+	}
+	if m != nil {
+		if err := m.fits(s.path, -1, v.stamp.size, ""); err != nil {
+			return err // before all of it is read
+		}
+	}
+	sum := &summed{src: src, sum: crc64.New(crc64.MakeTable(crc64.ECMA))}
+	t := &text{format: format, src: sum, size: v.stamp.size}
+	if t.columns, err = s.textColumns(m, src, format, v.stamp.size); err != nil {
+		return err
+	}
+	if v.keyed, err = newKeyed(s.groupBy, t.columns); err != nil || d == glance {
+		return err
+	}
+	if err := t.build(ctx, v.keyed); err != nil {
+		return err
+	}
+	t.src, v.content = src, t
+	v.identity = Identity{Rows: t.rows, stamp: v.stamp}
+	if m != nil {
+		v.identity.Checksum = sum.String()
+		return m.fits(s.path, t.rows, v.stamp.size, sum.String())
+	}
+	return nil
+}
+
+// textColumns returns the columns of a text: those in its .meta file, else those
+// that the spec gives, else strings as the header of a CSV names them, but the
+// key's.
+func (s *source) textColumns(m *meta, src io.ReaderAt, format Format, size int64) (*schema.Schema, error) {
+	switch {
+	case m != nil:
+		return m.columns, nil
+	case s.columns != nil:
+		return s.columns, nil
+	case format == FormatJSON:
+		return nil, malformedf("the types of its columns are not known: add schema to the joiner's parameters, or write it with rondo table sort, which puts a %s file beside it", MetaSuffix)
+	}
+	header, err := csvHeader(src, size)
+	if err != nil {
+		return nil, err
+	}
+	columns := make([]schema.Column, len(header))
+	for i, name := range header {
+		columns[i] = schema.Column{Name: name, Type: schema.TypeString}
+		if at, ok := s.groupBy.Index(name); ok {
+			columns[i].Type, columns[i].Required = s.groupBy.Columns()[at].Type, true
+		}
+	}
+	out, err := schema.New(columns)
+	if err != nil {
+		return nil, malformedf("its header: %w", err)
+	}
+	return out, nil
+}
+
+// csvHeader returns the names in the first line.
+func csvHeader(src io.ReaderAt, size int64) ([]string, error) {
+	const most = 1 << 20
+	data := make([]byte, min(size, most))
+	n, err := src.ReadAt(data, 0)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	names, err := rowtext.CSVHeader(string(data[:n]), ',')
+	if err != nil {
+		return nil, malformedf("its header: %w", err)
+	}
+	return names, nil
+}
+
+// summed is a file that is read from its beginning to its end, with the checksum of
+// what was read.
+type summed struct {
+	src io.ReaderAt
+	sum interface {
+		io.Writer
+		Sum64() uint64
+	}
+	at int64
+}
+
+func (s *summed) ReadAt(dst []byte, at int64) (int, error) {
+	n, err := s.src.ReadAt(dst, at)
+	if at == s.at {
+		_, _ = s.sum.Write(dst[:n]) // a checksum takes everything
+		s.at += int64(n)
+	}
+	return n, err
+}
+
+func (s *summed) String() string { return fmt.Sprintf("%016x", s.sum.Sum64()) }
