@@ -1,6 +1,7 @@
 package external
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc64"
@@ -30,6 +31,10 @@ type stretch struct {
 // openParquet reads the footer, and of the hash column where its pages begin.
 func openParquet(src io.ReaderAt, size int64, hash string) (t *parquetTable, err error) {
 	defer recovered(&err) // a broken file must not end the process
+	footer, err := readFooter(src, size)
+	if err != nil {
+		return nil, err
+	}
 	f, err := parquet.OpenFile(src, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(blockSize))
 	if err != nil {
 		return nil, unreadable(err)
@@ -42,9 +47,9 @@ func openParquet(src io.ReaderAt, size int64, hash string) (t *parquetTable, err
 		i, _ := t.columns.Index(field.Name())
 		t.places = append(t.places, i)
 	}
-	if t.checksum, err = footerChecksum(src, size); err != nil {
-		return nil, err
-	}
+	// The footer holds the places, sizes and statistics of everything in the file: its
+	// checksum is the identity of the table.
+	t.checksum = fmt.Sprintf("%016x", crc64.Checksum(footer, crc64.MakeTable(crc64.ECMA)))
 	return t, t.survey(hash)
 }
 
@@ -64,19 +69,32 @@ func recovered(err *error) {
 	}
 }
 
-// footerChecksum is the identity that the footer gives: it holds the places, sizes
-// and statistics of everything in the file.
-func footerChecksum(src io.ReaderAt, size int64) (string, error) {
-	var tail [8]byte
-	if _, err := src.ReadAt(tail[:], size-8); err != nil && err != io.EOF {
-		return "", err
+// maxFooter bounds the memory for a footer: in a file that is something else, its
+// length can be any number.
+const maxFooter = 256 << 20
+
+// readFooter returns the footer, once it is certain that there is one.
+func readFooter(src io.ReaderAt, size int64) ([]byte, error) {
+	const magic, ends = "PAR1", 8
+	var tail [ends]byte
+	if size < int64(len(magic)+ends) {
+		return nil, unreadable(fmt.Errorf("it has %d bytes", size))
 	}
-	length := int64(tail[0]) | int64(tail[1])<<8 | int64(tail[2])<<16 | int64(tail[3])<<24
-	sum := crc64.New(crc64.MakeTable(crc64.ECMA))
-	if _, err := io.Copy(sum, io.NewSectionReader(src, size-8-length, length+8)); err != nil {
-		return "", err
+	if _, err := src.ReadAt(tail[:], size-ends); err != nil && err != io.EOF {
+		return nil, err
 	}
-	return fmt.Sprintf("%016x", sum.Sum64()), nil
+	length := int64(binary.LittleEndian.Uint32(tail[:4]))
+	switch {
+	case string(tail[4:]) != magic:
+		return nil, unreadable(fmt.Errorf("it does not end with %s", magic))
+	case length > min(maxFooter, size-ends-int64(len(magic))):
+		return nil, unreadable(fmt.Errorf("its footer would have %d bytes, and the file has %d", length, size))
+	}
+	footer := make([]byte, length)
+	if _, err := src.ReadAt(footer, size-ends-length); err != nil && err != io.EOF {
+		return nil, err
+	}
+	return footer, nil
 }
 
 // survey collects the stretches of the hash column. A row group without
