@@ -110,6 +110,23 @@ func TestOutages(t *testing.T) {
 			t.Fatal("it did not heal")
 		}
 	})
+	t.Run("DIAG-08 the sensors of a joiner", func(t *testing.T) {
+		r := newRig(t, path, "", "unavailable_source_policy=mark_unreadable")
+		n := r.failing()
+		s := r.scan()
+		*n = 3
+		for range 3 { // two of them while it rests
+			listAll(t, s)
+		}
+		if got := r.joiner.Status(); got.FailedReads != 3 || got.Unavailable == "" || got.ReaderOpens != 0 || got.Listed != 0 {
+			t.Errorf("%+v", got)
+		}
+		r.now = 5 * time.Minute
+		listAll(t, s)
+		if got := r.joiner.Status(); got.FailedReads != 3 || got.Unavailable != "" || got.ReaderOpens != 1 || got.Listed != 3 || got.Rows != 3 {
+			t.Errorf("%+v", got)
+		}
+	})
 	t.Run("read_attempts are made at once", func(t *testing.T) {
 		r := newRig(t, path, "", "")
 		n := r.failing()

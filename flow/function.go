@@ -65,6 +65,7 @@ type Setup struct {
 // Runtime is what a function may ask of the engine during a call. It must not
 // be used after the call returns.
 type Runtime interface {
+	Tables
 	// Cell is the raw access to one state of a key of the call - of its input, or
 	// of any input of its batch; use State for typed access. Names start with
 	// "/". (It takes the key rather than the input, which would be copied to the
@@ -82,9 +83,6 @@ type Runtime interface {
 	// Count adds n to a named counter of the job, as [AddCounts] does. Counts of a
 	// failed epoch do not count.
 	Count(name string, n int64)
-	// Joined is what a joined table has of a key that a visit of the call is about,
-	// by the visit's stream; use OpenJoined.
-	Joined(name, stream string, key Key) (Joined, error)
 	// MessageBuilder starts a message for an output stream. If there is no such
 	// stream, the builder's Finish says so.
 	MessageBuilder(stream string) *MessageBuilder

@@ -46,6 +46,13 @@ func (j Joined) Presence() Presence { return j.presence }
 // Known tells whether the table could be read.
 func (j Joined) Known() bool { return j.presence != Unknown }
 
+// Tables is what a [Runtime] knows of joined tables.
+type Tables interface {
+	// Joined is what a joined table has of a key that a visit of the call is about,
+	// by the visit's stream; use OpenJoined.
+	Joined(name, stream string, key Key) (Joined, error)
+}
+
 // ErrUnknown is in the chain of the error of a row that is unknown.
 var ErrUnknown = errors.New("the row is unknown: the table could not be read there, so it must not be taken for absent; ask Known first")
 

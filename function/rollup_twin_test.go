@@ -153,12 +153,12 @@ func TestAMessageOfAnotherStreamIsAnError(t *testing.T) {
 	}
 }
 
-func TestRegisterAddsRollup(t *testing.T) {
+func TestRegisterAddsAll(t *testing.T) {
 	var r flow.Registry
 	if err := Register(&r); err != nil {
 		t.Fatal(err)
 	}
-	if names := r.Names(); !slices.Equal(names, []string{"rollup"}) {
+	if names := r.Names(); !slices.Equal(names, []string{"mirror", "rollup"}) {
 		t.Errorf("names %q", names)
 	}
 }

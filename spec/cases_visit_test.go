@@ -125,6 +125,30 @@ func TestVisitStreamCases(t *testing.T) {
 	})
 }
 
+func TestJoinerCases(t *testing.T) {
+	const joiner = `external_state_joiners: {/source: {class_name: static_table, parameters: {path: t.csv}}}`
+	t.Run("VAL-04 a static table is scanned by one visit stream", func(t *testing.T) {
+		_, problems := judge(t, "", transform, function, reads, hashed, joiner, "key_visitor_streams: {s1: {external_names: [/source]}, s2: {external_names: [/source]}}")
+		rejected(t, problems, "s2.external_names", "/source is scanned by s1 too")
+		_, problems = judge(t, "", transform, function, reads, hashed, joiner, "key_visitor_streams: {s1: {external_names: [/source]}, s2: {}}")
+		accepted(t, problems)
+	})
+	t.Run("VAL-09 external names exist", func(t *testing.T) {
+		for _, kind := range []string{"external_state_managers", "external_state_joiners"} {
+			streams := "key_visitor_streams: {s: {external_names: [/there]}}"
+			_, problems := judge(t, "", transform, function, reads, hashed, kind+": {/there: {}}", streams)
+			accepted(t, problems)
+			_, problems = judge(t, "", transform, function, reads, hashed, kind+": {/other: {}}", streams)
+			rejected(t, problems, "key_visitor_streams.s.external_names[0]", "/there is no external state manager or joiner")
+		}
+	})
+	t.Run("JN-21 a static table has the key of the computation", func(t *testing.T) {
+		_, problems := judge(t, "", transform, function, reads, hashed,
+			`external_state_joiners: {/source: {class_name: static_table, join_on: {key_schema_override: [{name: k, type: string}]}}}`)
+		rejected(t, problems, "/source.join_on.key_schema_override", "joined by the key of group_by_schema")
+	})
+}
+
 func TestComputationKindCases(t *testing.T) {
 	t.Run("VAL-06 an ordered source has no visit streams", func(t *testing.T) {
 		for _, class := range []string{"transform_source", "source"} {

@@ -117,20 +117,21 @@ func tell(p *engine.Pipeline, t *table, out io.Writer) error {
 
 // wholePass waits until every partition has begun and completed a pass from now on.
 func wholePass(p *engine.Pipeline) error {
-	before := passes(p)
-	deadline := time.Now().Add(time.Minute)
-	for tick := time.NewTicker(20 * time.Millisecond); ; <-tick.C {
-		if passes(p) >= before+2 && before > 0 {
-			tick.Stop()
-			return nil
-		}
-		if before == 0 {
-			before = passes(p)
-		}
-		if time.Now().After(deadline) {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	late := time.NewTimer(2 * time.Minute)
+	defer late.Stop()
+	for before := passes(p); before == 0 || passes(p) < before+2; {
+		select {
+		case <-tick.C:
+			if before == 0 {
+				before = passes(p)
+			}
+		case <-late.C:
 			return errors.New("no pass is completed")
 		}
 	}
+	return nil
 }
 
 // passes is the number of the least pass under way, 0 before every partition works.
