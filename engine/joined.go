@@ -270,6 +270,21 @@ func (p *plan) closeJoiners() {
 	}
 }
 
+// tableProblems tells of tables that cannot be read, or are not believed.
+func (n *node) tableProblems(at string) (out []Problem) {
+	for _, j := range n.joiners {
+		s := j.table.Status()
+		at := at + "/external_state_joiners" + j.name
+		if s.Unavailable != "" {
+			out = append(out, Problem{at + "/source_unavailable", s.Unavailable, false})
+		}
+		if s.Doubtful {
+			out = append(out, Problem{at + "/shrunk", fmt.Sprintf("%s has become so short, %d rows, that what it does not have counts as unknown: if this is right, run rondo table accept", s.Path, s.Rows), true})
+		}
+	}
+	return out
+}
+
 // JoinedTable describes a static table that a computation joins.
 type JoinedTable struct {
 	Computation string

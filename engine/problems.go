@@ -40,6 +40,7 @@ func (p *Pipeline) Problems() (out []Problem) {
 			s := b.read(now)
 			out = append(out, s.problems(partitionPath(at, s.ID))...)
 		}
+		out = append(out, n.tableProblems(at)...)
 		for i := range n.visitors {
 			v, _ := env.visitStream(n, i)
 			for _, w := range v.Warnings() {

@@ -86,7 +86,9 @@ func (t *table) cut() error {
 }
 
 // swap puts something else in its place, which is no sorted table.
-func (t *table) swap() error { return os.WriteFile(t.path(), []byte("PAR1 something else PAR1"), 0o600) }
+func (t *table) swap() error {
+	return os.WriteFile(t.path(), []byte("PAR1 something else PAR1"), 0o600)
+}
 
 // tell plays the scenes, each of which lasts for whole passes.
 func tell(p *engine.Pipeline, t *table, out io.Writer) error {
