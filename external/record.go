@@ -20,8 +20,13 @@ func recordOf(dataDir, computation, name string) record {
 	if dataDir == "" {
 		return record{}
 	}
-	return record{filepath.Join(dataDir, "external", url.PathEscape(computation), url.PathEscape(name))}
+	return record{filepath.Join(dataDir, recordsDir, url.PathEscape(computation), url.PathEscape(name))}
 }
+
+// Forget removes what the joiners of a pipeline keep in its data folder.
+func Forget(dataDir string) error { return os.RemoveAll(filepath.Join(dataDir, recordsDir)) }
+
+const recordsDir = "external"
 
 type lastPass struct {
 	Rows int64 `json:"rows"`

@@ -14,6 +14,7 @@ import (
 	"github.com/rondo-flow/rondo/connector/file"
 	"github.com/rondo-flow/rondo/connector/queue"
 	"github.com/rondo-flow/rondo/flow"
+	"github.com/rondo-flow/rondo/external"
 	"github.com/rondo-flow/rondo/spec"
 	"github.com/rondo-flow/rondo/store"
 )
@@ -67,6 +68,9 @@ func (r *records) startOver(ctx context.Context, pipeline string) error {
 		if err := r.store.DropQueue(ctx, name); err != nil {
 			return err
 		}
+	}
+	if err := external.Forget(r.dataDir); err != nil {
+		return err
 	}
 	r.log.Warn("starting over: removing the state", "path", r.at.state())
 	return r.store.ForgetPipeline(ctx)
