@@ -13,8 +13,8 @@ import (
 	"github.com/rondo-flow/rondo/connector"
 	"github.com/rondo-flow/rondo/connector/file"
 	"github.com/rondo-flow/rondo/connector/queue"
-	"github.com/rondo-flow/rondo/flow"
 	"github.com/rondo-flow/rondo/external"
+	"github.com/rondo-flow/rondo/flow"
 	"github.com/rondo-flow/rondo/spec"
 	"github.com/rondo-flow/rondo/store"
 )
