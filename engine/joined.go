@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/rondo-flow/rondo/external"
 	"github.com/rondo-flow/rondo/flow"
@@ -274,12 +275,12 @@ func (p *plan) closeJoiners() {
 func (n *node) tableProblems(at string) (out []Problem) {
 	for _, j := range n.joiners {
 		s := j.table.Status()
-		at := at + "/external_state_joiners" + j.name
+		name := strings.TrimPrefix(j.name, "/")
 		if s.Unavailable != "" {
-			out = append(out, Problem{at + "/source_unavailable", s.Unavailable, false})
+			out = append(out, Problem{at + "/external_state_joiners/" + name + "/source_unavailable", s.Unavailable, false})
 		}
 		if s.Doubtful {
-			out = append(out, Problem{at + "/shrunk", fmt.Sprintf("%s has become so short, %d rows, that what it does not have counts as unknown: if this is right, run rondo table accept", s.Path, s.Rows), true})
+			out = append(out, Problem{at + "/external_state_joiners/" + name + "/shrunk", fmt.Sprintf("%s has become so short, %d rows, that what it does not have counts as unknown: if this is right, run rondo table accept", s.Path, s.Rows), true})
 		}
 	}
 	return out
