@@ -31,7 +31,8 @@ func TestR01OneBlockedPartitionStopsNoOther(t *testing.T) {
 			w.send(uint64(w.rng.IntN(1600)), set) // some of them wait behind the blocked one
 			w.wait(20 * time.Millisecond)
 		}
-		if n := runtime.NumGoroutine(); n > goroutines {
+		const lists = 8 // one of each partition may be under way at either moment
+		if n := runtime.NumGoroutine(); n > goroutines+lists {
 			t.Errorf("%d goroutines while a partition is blocked, %d before", n, goroutines)
 		}
 		released := w.now()
