@@ -31,7 +31,7 @@ func (f field) Value(reflect.Value) reflect.Value { return reflect.Value{} }
 // parquetWriter writes rows as Parquet. Its pages are small: where a bucket begins,
 // one of each column is read in vain.
 type parquetWriter struct {
-	writer  *parquet.Writer
+	writer  *parquet.GenericWriter[any]
 	columns *schema.Schema
 	row     parquet.Row
 	levels  []int
@@ -60,7 +60,7 @@ func newParquetWriter(out io.Writer, s *schema.Schema) (*parquetWriter, error) {
 		}
 		w.levels = append(w.levels, level)
 	}
-	w.writer = parquet.NewWriter(out, parquet.NewSchema("table", root), parquet.PageBufferSize(pageBytes),
+	w.writer = parquet.NewGenericWriter[any](out, parquet.NewSchema("table", root), parquet.PageBufferSize(pageBytes),
 		parquet.Compression(&parquet.Snappy), parquet.KeyValueMetadata(schemaKey, string(text)), parquet.CreatedBy("rondo", "", ""))
 	return w, nil
 }
