@@ -145,6 +145,7 @@ func TestRunNowHoldsThroughStoreFaults(t *testing.T) {
 	forSeeds(t, func(t *testing.T, rng *rand.Rand) {
 		r := slowRig(t)
 		r.partitions = 1 + rng.IntN(4)
+		period := time.Duration(rng.IntN(3)) * 10 * time.Second // drawn before the faults are, beside the test
 		var on atomic.Bool
 		p := r.start(storetest.NewFaults(storetest.NewModel(), func(c storetest.Call) storetest.Fault {
 			if !on.Load() {
@@ -161,7 +162,6 @@ func TestRunNowHoldsThroughStoreFaults(t *testing.T) {
 		<-time.After(time.Minute)
 		before := p.Status().Visits
 		on.Store(true)
-		period := time.Duration(rng.IntN(3)) * 10 * time.Second
 		p.must(p.RunNow(t.Context(), "counter", "sweep", period))
 		<-time.After(3 * time.Minute)
 		on.Store(false)
