@@ -1,5 +1,7 @@
 package store
 
+import "slices"
+
 // PartitionID identifies a partition. Ids are never reused; 0 is none.
 type PartitionID uint64
 
@@ -55,6 +57,22 @@ type Partition struct {
 type Route struct {
 	Computation string
 	Layout      uint64
+}
+
+// RoutesTo tells whether the partition writes to a computation.
+func (p *Partition) RoutesTo(computation string) bool {
+	return slices.ContainsFunc(p.Routing, func(r Route) bool { return r.Computation == computation })
+}
+
+// Rerouted returns the routing with another layout version of a computation.
+func (p *Partition) Rerouted(computation string, layout uint64) []Route {
+	out := slices.Clone(p.Routing)
+	for i := range out {
+		if out[i].Computation == computation {
+			out[i].Layout = layout
+		}
+	}
+	return out
 }
 
 // Job is what a job starts from: the partition with its new generation, and

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Relayout replaces the partitions of a computation by others, in one
@@ -39,6 +40,45 @@ func (r *Relayout) Validate() error {
 		return fmt.Errorf("the relayout of %s replaces no partition", r.Computation)
 	}
 	return nil
+}
+
+// Present returns the ids of the computation's partitions, ordered; ErrConflict if
+// they are not those to be replaced.
+func (r *Relayout) Present(all []Partition) (ids []PartitionID, err error) {
+	for i := range all {
+		if all[i].Computation == r.Computation {
+			ids = append(ids, all[i].ID)
+		}
+	}
+	if slices.Sort(ids); !slices.Equal(ids, slices.Sorted(slices.Values(r.Replaced))) {
+		return nil, fmt.Errorf("computation %s has partitions %v, not %v: %w", r.Computation, ids, r.Replaced, ErrConflict)
+	}
+	return ids, nil
+}
+
+// Concerned returns the partitions that the relayout locks: those of the
+// computation and those that write to it, in the order of all.
+func (r *Relayout) Concerned(all []Partition) []Partition {
+	return slices.DeleteFunc(slices.Clone(all), func(p Partition) bool {
+		return p.Computation != r.Computation && !p.RoutesTo(r.Computation)
+	})
+}
+
+// Decide asks the plan, and checks what it says.
+func (r *Relayout) Decide(f *Former) ([]Successor, error) {
+	next, err := r.Plan(f)
+	for i := 0; err == nil && i < len(next); i++ {
+		err = next[i].Validate(r.Computation)
+	}
+	return next, err
+}
+
+// NextLayout is the layout version of the successors.
+func (f *Former) NextLayout() (layout uint64) {
+	for i := range f.Jobs {
+		layout = max(layout, f.Jobs[i].Partition.Layout+1)
+	}
+	return layout
 }
 
 // Successor is a partition that takes the place of others. The store gives it an

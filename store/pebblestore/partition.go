@@ -133,11 +133,14 @@ func (s *Store) create(ps []store.Partition) ([]store.Partition, error) {
 	return s.publish(made, computations), nil
 }
 
-// publish lets others see new partitions.
-func (s *Store) publish(made []*partition, computations map[string]uint64) []store.Partition {
+// publish lets others see new partitions, in the place of those that are gone.
+func (s *Store) publish(made []*partition, computations map[string]uint64, gone ...store.PartitionID) []store.Partition {
 	s.parts.Lock()
 	defer s.parts.Unlock()
 	s.computations = computations
+	for _, id := range gone {
+		delete(s.partitions, id)
+	}
 	out := make([]store.Partition, len(made))
 	for i, p := range made {
 		row := p.row.Load()

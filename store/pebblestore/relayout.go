@@ -3,7 +3,6 @@ package pebblestore
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -20,7 +19,7 @@ func (s *Store) Relayout(ctx context.Context, r store.Relayout) ([]store.Partiti
 		return nil, err
 	}
 	defer s.leave()
-	held, err := s.lockConcerned(ctx, r.Computation)
+	held, err := s.lockConcerned(ctx, r)
 	defer func() {
 		for _, p := range held {
 			p.unlock()
@@ -37,25 +36,20 @@ func (s *Store) Relayout(ctx context.Context, r store.Relayout) ([]store.Partiti
 	if err != nil {
 		return nil, err
 	}
-	if n := len(concerned(former.All, r.Computation)); n != len(held) {
+	if n := len(r.Concerned(former.All)); n != len(held) {
 		return nil, fmt.Errorf("%d partitions concern computation %s, not %d as before: %w", n, r.Computation, len(held), store.ErrConflict)
 	}
-	next, err := r.Plan(former)
+	next, err := r.Decide(former)
 	if err != nil {
 		return nil, err
-	}
-	for i := range next {
-		if err := next[i].Validate(r.Computation); err != nil {
-			return nil, err
-		}
 	}
 	return s.replace(r, former, next)
 }
 
-// lockConcerned locks the partitions that a new layout of a computation concerns.
+// lockConcerned locks the partitions that the relayout concerns.
 // What was locked is returned also with an error.
-func (s *Store) lockConcerned(ctx context.Context, computation string) (held []*partition, err error) {
-	for _, row := range concerned(s.layout(), computation) {
+func (s *Store) lockConcerned(ctx context.Context, r store.Relayout) (held []*partition, err error) {
+	for _, row := range r.Concerned(s.layout()) {
 		p, err := s.locked(ctx, row.ID)
 		if err != nil {
 			return held, err
@@ -65,28 +59,12 @@ func (s *Store) lockConcerned(ctx context.Context, computation string) (held []*
 	return held, nil
 }
 
-// concerned returns the partitions of a computation and those that write to it.
-func concerned(all []store.Partition, computation string) []store.Partition {
-	return slices.DeleteFunc(slices.Clone(all), func(p store.Partition) bool {
-		return p.Computation != computation && routesTo(&p, computation) < 0
-	})
-}
-
-func routesTo(p *store.Partition, computation string) int {
-	return slices.IndexFunc(p.Routing, func(r store.Route) bool { return r.Computation == computation })
-}
-
 // former reads what the replaced partitions leave behind. The locks are held.
 func (s *Store) former(r store.Relayout) (*store.Former, error) {
 	f := &store.Former{All: s.layout()}
-	var present []store.PartitionID
-	for i := range f.All {
-		if f.All[i].Computation == r.Computation {
-			present = append(present, f.All[i].ID)
-		}
-	}
-	if !slices.Equal(present, slices.Sorted(slices.Values(r.Replaced))) {
-		return nil, fmt.Errorf("computation %s has partitions %v, not %v: %w", r.Computation, present, r.Replaced, store.ErrConflict)
+	present, err := r.Present(f.All)
+	if err != nil {
+		return nil, err
 	}
 	for _, id := range present {
 		p, err := s.known(id)
@@ -125,9 +103,8 @@ func (s *Store) waiting(id store.PartitionID) ([]store.InboxRow, error) {
 func (s *Store) replace(r store.Relayout, f *store.Former, next []store.Successor) ([]store.Partition, error) {
 	b := s.db.NewBatch()
 	defer b.Close()
-	layout := uint64(0)
+	layout := f.NextLayout()
 	for i := range f.Jobs {
-		layout = max(layout, f.Jobs[i].Partition.Layout+1)
 		s.forgetPartition(b, &f.Jobs[i])
 	}
 	for i := range f.Inbox {
@@ -140,7 +117,7 @@ func (s *Store) replace(r store.Relayout, f *store.Former, next []store.Successo
 		last++
 		row := clonePartition(&next[i].Partition)
 		row.ID, row.Layout, row.State, row.Generation = last, layout, store.Executing, 0
-		row.Routing = routingOf(f.Jobs[0].Partition.Routing, r.Computation, layout)
+		row.Routing = f.Jobs[0].Partition.Rerouted(r.Computation, layout)
 		put(b, partitionKey(kindPartition, row.ID), appendPartition(nil, &row))
 		putSuccessor(b, &row, &next[i])
 		made[i] = newPartition(row, number)
@@ -153,12 +130,7 @@ func (s *Store) replace(r store.Relayout, f *store.Former, next []store.Successo
 	for p, row := range rerouted {
 		p.row.Store(row)
 	}
-	s.parts.Lock()
-	for i := range f.Jobs {
-		delete(s.partitions, f.Jobs[i].Partition.ID)
-	}
-	s.parts.Unlock()
-	return s.publish(made, s.computations), nil
+	return s.publish(made, s.computations, r.Replaced...), nil
 }
 
 // forgetPartition removes a partition's own rows. Its lock is held, so that none
@@ -186,23 +158,13 @@ func (s *Store) reroute(b *pebble.Batch, f *store.Former, computation string, la
 	out := map[*partition]*store.Partition{}
 	for i := range f.All {
 		p := &f.All[i]
-		if p.Computation == computation || routesTo(p, computation) < 0 {
+		if p.Computation == computation || !p.RoutesTo(computation) {
 			continue
 		}
 		row := clonePartition(p)
-		row.Routing = routingOf(p.Routing, computation, layout)
+		row.Routing = p.Rerouted(computation, layout)
 		put(b, partitionKey(kindPartition, row.ID), appendPartition(nil, &row))
 		out[s.partitions[p.ID]] = &row
-	}
-	return out
-}
-
-func routingOf(routes []store.Route, computation string, layout uint64) []store.Route {
-	out := slices.Clone(routes)
-	for i := range out {
-		if out[i].Computation == computation {
-			out[i].Layout = layout
-		}
 	}
 	return out
 }

@@ -27,10 +27,10 @@ func (s *Store) Relayout(ctx context.Context, r store.Relayout) (out []store.Par
 		if err != nil {
 			return err
 		}
-		if n := concerned(former.All, r.Computation); n != len(held) {
+		if n := len(r.Concerned(former.All)); n != len(held) {
 			return fmt.Errorf("%d partitions concern computation %s, not %d as before: %w", n, r.Computation, len(held), store.ErrConflict)
 		}
-		next, err := plan(r, former)
+		next, err := r.Decide(former)
 		if err != nil {
 			return &callersError{err}
 		}
@@ -43,31 +43,6 @@ func (s *Store) Relayout(ctx context.Context, r store.Relayout) (out []store.Par
 	return out, nil
 }
 
-// concerned counts the partitions of a computation and those that write to it.
-func concerned(all []store.Partition, computation string) (n int) {
-	for i := range all {
-		if all[i].Computation == computation || routesTo(&all[i], computation) {
-			n++
-		}
-	}
-	return n
-}
-
-func routesTo(p *store.Partition, computation string) bool {
-	return slices.ContainsFunc(p.Routing, func(r store.Route) bool { return r.Computation == computation })
-}
-
-func plan(r store.Relayout, former *store.Former) ([]store.Successor, error) {
-	next, err := r.Plan(former)
-	for i := range next {
-		if err != nil {
-			break
-		}
-		err = next[i].Validate(r.Computation)
-	}
-	return next, err
-}
-
 // former reads what the replaced partitions leave behind.
 func (s *Store) former(ctx context.Context, tx pgsql.DBTX, r store.Relayout) (*store.Former, error) {
 	all, err := s.partitions(ctx, tx)
@@ -75,14 +50,9 @@ func (s *Store) former(ctx context.Context, tx pgsql.DBTX, r store.Relayout) (*s
 		return nil, err
 	}
 	f := &store.Former{All: all}
-	var present []store.PartitionID
-	for i := range all {
-		if all[i].Computation == r.Computation {
-			present = append(present, all[i].ID)
-		}
-	}
-	if !slices.Equal(present, slices.Sorted(slices.Values(r.Replaced))) {
-		return nil, fmt.Errorf("computation %s has partitions %v, not %v: %w", r.Computation, present, r.Replaced, store.ErrConflict)
+	present, err := r.Present(all)
+	if err != nil {
+		return nil, err
 	}
 	for _, p := range all {
 		if p.Computation != r.Computation {
@@ -108,10 +78,7 @@ func idsOf(ids []store.PartitionID) []int64 {
 
 // replace writes the new layout.
 func (s *Store) replace(ctx context.Context, tx pgsql.DBTX, r store.Relayout, f *store.Former, next []store.Successor) ([]store.Partition, error) {
-	layout := uint64(0)
-	for i := range f.Jobs {
-		layout = max(layout, f.Jobs[i].Partition.Layout+1)
-	}
+	layout := f.NextLayout()
 	if err := s.sql.DeletePartitions(ctx, tx, idsOf(r.Replaced)); err != nil {
 		return nil, err
 	}
@@ -121,7 +88,7 @@ func (s *Store) replace(ctx context.Context, tx pgsql.DBTX, r store.Relayout, f 
 	rows := make([]store.Partition, len(next))
 	for i := range next {
 		rows[i] = next[i].Partition
-		rows[i].Layout, rows[i].Routing = layout, routed(f.Jobs[0].Partition.Routing, r.Computation, layout)
+		rows[i].Layout, rows[i].Routing = layout, f.Jobs[0].Partition.Rerouted(r.Computation, layout)
 	}
 	made, err := s.create(ctx, tx, rows)
 	for i := range made {
@@ -137,25 +104,15 @@ func (s *Store) replace(ctx context.Context, tx pgsql.DBTX, r store.Relayout, f 
 func (s *Store) reroute(ctx context.Context, tx pgsql.DBTX, f *store.Former, computation string, layout uint64) error {
 	for i := range f.All {
 		p := &f.All[i]
-		if p.Computation == computation || !routesTo(p, computation) {
+		if p.Computation == computation || !p.RoutesTo(computation) {
 			continue
 		}
-		layouts := layoutsOf(routed(p.Routing, computation, layout))
+		layouts := layoutsOf(p.Rerouted(computation, layout))
 		if err := s.sql.SetRouting(ctx, tx, &pgsql.SetRoutingParams{ID: int64(p.ID), RoutingLayouts: layouts}); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func routed(routes []store.Route, computation string, layout uint64) []store.Route {
-	out := slices.Clone(routes)
-	for i := range out {
-		if out[i].Computation == computation {
-			out[i].Layout = layout
-		}
-	}
-	return out
 }
 
 // succeed writes what a partition begins with.

@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/rondo-flow/rondo/store"
@@ -18,14 +17,9 @@ func (m *Model) Relayout(ctx context.Context, r store.Relayout) (out []store.Par
 		if err != nil {
 			return err
 		}
-		next, err := r.Plan(former)
+		next, err := r.Decide(former)
 		if err != nil {
 			return err
-		}
-		for i := range next {
-			if err := next[i].Validate(r.Computation); err != nil {
-				return err
-			}
 		}
 		out = d.replace(r, next)
 		return nil
@@ -35,20 +29,16 @@ func (m *Model) Relayout(ctx context.Context, r store.Relayout) (out []store.Par
 
 func (d *modelData) former(r store.Relayout) (*store.Former, error) {
 	f := &store.Former{}
-	var present []store.PartitionID
 	for _, id := range d.ids() {
 		p := d.partitions[id]
 		f.All = append(f.All, clonePartition(p.row))
 		if p.row.Computation == r.Computation {
-			present = append(present, id)
 			f.Jobs = append(f.Jobs, *p.job())
 			f.Inbox = append(f.Inbox, d.inboxRows(id)...)
 		}
 	}
-	if !slices.Equal(present, slices.Sorted(slices.Values(r.Replaced))) {
-		return nil, fmt.Errorf("computation %s has partitions %v, not %v: %w", r.Computation, present, r.Replaced, store.ErrConflict)
-	}
-	return f, nil
+	_, err := r.Present(f.All)
+	return f, err
 }
 
 func (d *modelData) replace(r store.Relayout, next []store.Successor) (out []store.Partition) {
@@ -70,11 +60,8 @@ func (d *modelData) replace(r store.Relayout, next []store.Successor) (out []sto
 		d.partitions[p.row.ID] = p
 	}
 	for _, id := range d.ids() {
-		for i, to := range d.partitions[id].row.Routing {
-			if to.Computation == r.Computation {
-				d.partitions[id].row.Routing[i].Layout = layout
-			}
-		}
+		row := &d.partitions[id].row
+		row.Routing = row.Rerouted(r.Computation, layout)
 	}
 	for i := range next {
 		out = append(out, clonePartition(d.partitions[d.lastID-store.PartitionID(len(next)-1-i)].row))
