@@ -39,25 +39,26 @@ func newExchange() *exchange {
 	}
 }
 
-// reset forgets all partitions. It is called while no job runs.
-func (x *exchange) reset() {
+// reset begins with these partitions, which nothing waits for and nothing may. It
+// is called while no job runs: those look sizes up without the lock.
+func (x *exchange) reset(ids []store.PartitionID) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.sizes = map[store.PartitionID]*inboxSize{}
+	x.sizes = make(map[store.PartitionID]*inboxSize, len(ids))
+	for _, id := range ids {
+		x.sizes[id] = &inboxSize{}
+	}
 }
 
 // limit sets how much may wait for a partition: before its producers start, and
-// whenever that changes.
+// whenever that changes. One that is no more needs none.
 func (x *exchange) limit(id store.PartitionID, messages, bytes int64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	s := x.sizes[id]
-	if s == nil {
-		s = &inboxSize{}
-		x.sizes[id] = s
+	if s := x.sizes[id]; s != nil {
+		s.messageLimit.Store(messages)
+		s.bytesLimit.Store(bytes)
 	}
-	s.messageLimit.Store(messages)
-	s.bytesLimit.Store(bytes)
 }
 
 // full tells whether producers must stop admitting what leads to the partition.
@@ -164,6 +165,9 @@ func (x *exchange) close(id store.PartitionID, b *mailbox) {
 // begin counts rows that are about to be committed. Each of them is posted, or all
 // are given up.
 func (x *exchange) begin(rows []store.InboxRow) {
+	if len(rows) == 0 {
+		return
+	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for i := range rows {

@@ -16,6 +16,24 @@ func handover(producer store.PartitionID, number uint64, size int) partition.Han
 	}
 }
 
+// newTestExchange has partition 1.
+func newTestExchange(messages, bytes int64) *exchange {
+	x := newExchange()
+	x.reset([]store.PartitionID{1})
+	x.limit(1, messages, bytes)
+	return x
+}
+
+// TestALimitOfAPartitionThatIsNoMoreChangesNothing: orders may come while
+// partitions are replaced, and jobs look the sizes up without a lock.
+func TestALimitOfAPartitionThatIsNoMoreChangesNothing(t *testing.T) {
+	x := newTestExchange(1, 1)
+	x.limit(7, 1, 1)
+	if len(x.sizes) != 1 {
+		t.Errorf("%d sizes of one partition", len(x.sizes))
+	}
+}
+
 // hand gives a row to its target as an epoch does.
 func hand(x *exchange, h partition.Handover) {
 	x.begin([]store.InboxRow{*h.Row})
@@ -25,8 +43,7 @@ func hand(x *exchange, h partition.Handover) {
 // TestMailboxIsBounded: beyond its bounds it keeps the last report of each
 // producer and says that rows were lost (D-10).
 func TestMailboxIsBounded(t *testing.T) {
-	x := newExchange()
-	x.limit(1, 1, 1)
+	x := newTestExchange(1, 1)
 	b := x.open(1)
 	for i := range uint64(3 * mailboxItems) {
 		hand(x, handover(store.PartitionID(i%2), i, 10))
@@ -50,8 +67,7 @@ func TestMailboxIsBounded(t *testing.T) {
 
 // TestHandoverToAFormerJobGoesNowhere: a mailbox belongs to one generation.
 func TestHandoverToAFormerJobGoesNowhere(t *testing.T) {
-	x := newExchange()
-	x.limit(1, 1, 1)
+	x := newTestExchange(1, 1)
 	former := x.open(1)
 	present := x.open(1)
 	x.close(1, former) // ends late
@@ -69,8 +85,7 @@ func TestHandoverToAFormerJobGoesNowhere(t *testing.T) {
 // TestSizesAreSetRightOnlyWhenNothingIsOnTheWay: what is committed and not yet
 // taken counts, also if its job believes that it has consumed everything.
 func TestSizesAreSetRightOnlyWhenNothingIsOnTheWay(t *testing.T) {
-	x := newExchange()
-	x.limit(1, 5, 1000)
+	x := newTestExchange(5, 1000)
 	b := x.open(1)
 	h := handover(2, 1, 1)
 	h.Row.Count = 5
@@ -94,8 +109,7 @@ func TestSizesAreSetRightOnlyWhenNothingIsOnTheWay(t *testing.T) {
 // TestARowConsumedBeforeItIsHandedOverCountsOnce: a job may read a row from the
 // store, and be through with it, before its producer's commit returns.
 func TestARowConsumedBeforeItIsHandedOverCountsOnce(t *testing.T) {
-	x := newExchange()
-	x.limit(1, 5, 1000)
+	x := newTestExchange(5, 1000)
 	b := x.open(1)
 	h := handover(2, 1, 1)
 	h.Row.Count = 5
@@ -110,8 +124,7 @@ func TestARowConsumedBeforeItIsHandedOverCountsOnce(t *testing.T) {
 
 // TestGivenUpRowsCountUntilTheirTargetIsEmpty: they may be in the store.
 func TestGivenUpRowsCountUntilTheirTargetIsEmpty(t *testing.T) {
-	x := newExchange()
-	x.limit(1, 5, 1000)
+	x := newTestExchange(5, 1000)
 	b := x.open(1)
 	h := handover(2, 1, 1)
 	h.Row.Count = 5
@@ -142,6 +155,7 @@ func TestOutputIsHeldBackUntilLittleWaits(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				x := newExchange()
+				x.reset([]store.PartitionID{0, 1})
 				for id := range store.PartitionID(2) {
 					x.limit(id, 1000, 10*holdBytes)
 					x.add(id, 1, holdBytes*2/3)

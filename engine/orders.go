@@ -73,16 +73,27 @@ func (e *environment) obey(o *orders, p *plan) {
 			break
 		}
 	}
-	for _, b := range e.allBoards() {
-		if n := p.node(b.part.Computation); n != nil {
-			d := o.of(n)
-			e.exchange.limit(b.part.ID, int64(d.InboxRowLimit), int64(d.InboxByteLimit))
-		}
-	}
+	e.limitInboxes(p)
 	o.setJoiners(p)
 	e.wishes.want(p, o)
 	e.wishes.look()
 	e.exchange.wakeAll()
+}
+
+// limitInboxes puts the limits of the orders in force, and returns those. Orders
+// and partitions may change meanwhile: whoever changes one of them comes here
+// afterwards.
+func (e *environment) limitInboxes(p *plan) *orders {
+	for {
+		o := e.orders.Load()
+		for _, b := range e.allBoards() {
+			d := o.of(p.node(b.part.Computation))
+			e.exchange.limit(b.part.ID, int64(d.InboxRowLimit), int64(d.InboxByteLimit))
+		}
+		if e.orders.Load() == o {
+			return o
+		}
+	}
 }
 
 // takeOrders tells the machine of orders that are new to the job.

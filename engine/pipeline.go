@@ -185,17 +185,13 @@ func (e *environment) arrange(ctx context.Context, p *plan) ([]store.Partition, 
 	if err := p.wire(parts); err != nil {
 		return nil, err
 	}
-	e.exchange.reset()
+	e.exchange.reset(ids(parts))
 	e.alignments.Store(newAlignments(p, e.clock.mono()))
-	o := e.orders.Load()
-	for _, part := range parts {
-		d := o.of(p.node(part.Computation))
-		e.exchange.limit(part.ID, int64(d.InboxRowLimit), int64(d.InboxByteLimit))
-	}
 	for _, size := range sizes {
 		e.exchange.add(size.Target, size.Messages, size.Bytes)
 	}
 	e.post(parts, totals)
+	o := e.limitInboxes(p)
 	if err := e.completedPasses(ctx, p); err != nil {
 		return nil, err
 	}
