@@ -40,25 +40,11 @@ func newAssigner(a spec.Assigner, s *schema.Schema) (assigner, error) {
 	}, nil
 }
 
-// timeUnit is what a type of time counts; 0 for other types.
-func timeUnit(t schema.Type) time.Duration {
-	switch t {
-	case schema.TypeDate:
-		return 24 * time.Hour
-	case schema.TypeDatetime:
-		return time.Second
-	case schema.TypeTimestamp:
-		return time.Microsecond
-	default:
-		return 0
-	}
-}
-
 // timeParser reads a type of time, or one of the named formats or a Go time
 // layout from plain integers and strings. The default format says nothing about
 // a type of time, any other contradicts it.
 func timeParser(format string, c schema.Column) (func(schema.Value) (flow.Time, error), error) {
-	if unit := timeUnit(c.Type); unit != 0 {
+	if unit := c.Type.TimeUnit(); unit != 0 {
 		if format != spec.FormatSeconds {
 			return nil, fmt.Errorf("%s is %s, whose unit is known: leave the format out", c.Name, c.Type)
 		}

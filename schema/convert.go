@@ -190,16 +190,11 @@ func (t Type) fromTime(at time.Time) (Value, error) {
 	if at.Year() < 1970 || at.Year() > 3000 {
 		return Value{}, fmt.Errorf("%s is out of range of %s", at.Format(time.RFC3339), t)
 	}
-	switch t {
-	case TypeDate:
-		return t.fromInt(at.Unix() / 86400)
-	case TypeDatetime:
-		return t.fromInt(at.Unix())
-	case TypeTimestamp:
-		return t.fromInt(at.UnixMicro())
-	default:
+	unit := t.TimeUnit()
+	if unit == 0 {
 		return Value{}, fmt.Errorf("%s is a time, want %s", at.Format(time.RFC3339), t)
 	}
+	return t.fromInt(at.UnixMicro() / unit.Microseconds())
 }
 
 func (t Type) fromDuration(d time.Duration) (Value, error) {

@@ -3,6 +3,7 @@ package schema
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/rondo-flow/rondo/yson"
 )
@@ -114,6 +115,21 @@ func (t Type) Kind() Kind {
 		return KindNull
 	}
 	return typeInfos[t].kind
+}
+
+// TimeUnit is what the values of a type of time count since 1970, 0 for other
+// types.
+func (t Type) TimeUnit() time.Duration {
+	switch t {
+	case TypeDate:
+		return 24 * time.Hour
+	case TypeDatetime:
+		return time.Second
+	case TypeTimestamp:
+		return time.Microsecond
+	default:
+		return 0
+	}
 }
 
 // MarshalText returns the type's name.

@@ -117,13 +117,8 @@ func fillTimestamp(t schema.Type, k Column, rows uint64) (filler, error) {
 
 // timeUnit is what a column counts its times in, 0 if it holds none.
 func timeUnit(t schema.Type) time.Duration {
-	switch t {
-	case schema.TypeDate:
-		return 24 * time.Hour
-	case schema.TypeTimestamp:
-		return time.Microsecond
-	case schema.TypeInterval:
-		return 0
+	if unit := t.TimeUnit(); unit != 0 || t == schema.TypeInterval {
+		return unit
 	}
 	switch t.Kind() {
 	case schema.KindInt64, schema.KindUint64:
