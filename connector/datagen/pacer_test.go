@@ -61,7 +61,7 @@ func TestWhatWasNotTakenIsMadeUpForWithinBounds(t *testing.T) {
 				if rows, _ := readFor(t, r, 95*time.Millisecond); rows != 100 {
 					t.Fatalf("%d rows before the pause", rows)
 				}
-				time.Sleep(pause)
+				<-time.After(pause)
 				if rows, _ := readFor(t, r, 497*time.Millisecond); rows != want {
 					t.Errorf("%d rows after the pause, want %d", rows, want)
 				}
