@@ -242,14 +242,18 @@ func (j *job) closeScans() {
 	}
 }
 
-// watchPasses tells tables of passes that are done.
+// watchPasses tells tables of passes that are done, each once.
 func (j *job) watchPasses(s *partition.Status) {
 	for i := range s.Visitors {
 		v := &s.Visitors[i]
-		if before := j.passes[i]; before > 0 && v.Pass > before || v.Empty {
+		pass := v.Pass
+		if v.Empty {
+			pass++ // the last one is done too
+		}
+		if before := j.passes[i]; pass > before && (before > 0 || v.Empty) {
 			j.passCompleted(i)
 		}
-		j.passes[i] = v.Pass
+		j.passes[i] = pass
 	}
 }
 

@@ -43,7 +43,11 @@ type Joiner struct {
 	// read the same. A channel, so that waiting ends with its context.
 	opening chan struct{}
 
-	mu      sync.Mutex // never held over the file
+	// recording is held while the length of the table is written down: nothing else
+	// waits for it, and it waits for no reading.
+	recording sync.Mutex
+
+	mu      sync.Mutex // never held over a file
 	outage  outage
 	current *version
 	before  int64 // rows at the last completed pass, -1 for none
@@ -135,13 +139,29 @@ func (j *Joiner) acquire(ctx context.Context) (*version, bool, error) {
 			return nil, false, err
 		}
 	}
-	accepted := j.record.accepted() == v.identity.String()
-	return v, j.use(v, accepted), nil
+	return v, j.use(v), nil
 }
 
 // use puts a version in place of the one before it, and takes it for one more
 // user. It tells whether what the version does not have is unknown.
-func (j *Joiner) use(v *version, accepted bool) bool {
+func (j *Joiner) use(v *version) (doubt bool) {
+	doubt, news := j.place(v)
+	switch {
+	case !doubt:
+		return false
+	case j.record.accepted() == v.identity.String():
+		j.believe(v)
+		return false
+	case news:
+		j.log.Warn("a table shrank by so much that what it does not have counts as unknown; if this is right, say so with rondo table accept",
+			"joiner", j.name, "path", j.source.path, "rows", v.identity.Rows)
+	}
+	return true
+}
+
+// place makes a version the current one. Until it is believed it is doubted if it
+// shrank (KV-55), so that no pass that is completed meanwhile records it.
+func (j *Joiner) place(v *version) (doubt, news bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if old := j.current; old != v {
@@ -151,13 +171,17 @@ func (j *Joiner) use(v *version, accepted bool) bool {
 		}
 	}
 	v.users++
-	doubt := !accepted && shrunk(j.before, v.identity.Rows, j.dynamic.Load().MaxShrinkRatio)
-	if doubt && !j.doubt {
-		j.log.Warn("a table shrank by so much that what it does not have counts as unknown; if this is right, say so with rondo table accept",
-			"joiner", j.name, "path", j.source.path, "rows", v.identity.Rows, "rows_at_last_pass", j.before)
-	}
+	doubt = !v.accepted && shrunk(j.before, v.identity.Rows, j.dynamic.Load().MaxShrinkRatio)
+	news = doubt && !j.doubt
 	j.doubt = doubt
-	return doubt
+	return doubt, news
+}
+
+// believe notes that somebody accepted a version.
+func (j *Joiner) believe(v *version) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	v.accepted, j.doubt = true, false
 }
 
 // replaced tells of a version in place of another, and lets go of that.
@@ -200,17 +224,11 @@ func leave(v *version) {
 }
 
 // PassCompleted tells that a partition has completed a pass: the length of the
-// table is what later ones are compared with.
+// table is what later ones are compared with. It writes only what is new.
 func (j *Joiner) PassCompleted() error {
-	j.opening <- struct{}{} // one writer of the record
-	defer func() { <-j.opening }()
-	j.mu.Lock()
-	rows, known := j.before, j.current != nil && !j.doubt
-	if known {
-		rows = j.current.identity.Rows
-	}
-	news := rows != j.before
-	j.mu.Unlock()
+	j.recording.Lock()
+	defer j.recording.Unlock()
+	rows, news := j.length()
 	if !news {
 		return nil
 	}
@@ -221,6 +239,18 @@ func (j *Joiner) PassCompleted() error {
 	defer j.mu.Unlock()
 	j.before = rows
 	return nil
+}
+
+// length returns how long the table is, and whether that is certain and not
+// recorded.
+func (j *Joiner) length() (rows int64, news bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.current == nil || j.doubt {
+		return 0, false
+	}
+	rows = j.current.identity.Rows
+	return rows, rows != j.before
 }
 
 // Accept makes the version that is at the path now believed, however short it is

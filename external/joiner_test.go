@@ -279,3 +279,62 @@ func TestShrunkTablesAreNotBelieved(t *testing.T) {
 		t.Fatal("what was accepted was that version")
 	}
 }
+
+// TestALengthIsRecordedOnceAndWithoutWaiting tells of completed passes while the table
+// is being opened, which may take long.
+func TestALengthIsRecordedOnceAndWithoutWaiting(t *testing.T) {
+	dir := t.TempDir()
+	path, data := filepath.Join(dir, "t.csv"), filepath.Join(dir, "data")
+	writeTable(t, path, numbered(3))
+	r := newRig(t, path, data, "")
+	listAll(t, r.scan())
+	r.joiner.opening <- struct{}{}
+	complete := func() {
+		t.Helper()
+		if err := r.joiner.PassCompleted(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	complete()
+	<-r.joiner.opening
+	file := filepath.Join(r.joiner.record.dir, passFile)
+	if rows, err := r.joiner.record.rows(); rows != 3 || err != nil {
+		t.Fatal(rows, err)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	complete()
+	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
+		t.Error("what is known was written once more")
+	}
+	writeTable(t, path, numbered(4))
+	listAll(t, r.scan())
+	complete()
+	if rows, err := r.joiner.record.rows(); rows != 4 || err != nil {
+		t.Error(rows, err)
+	}
+}
+
+// TestNoPassIsRecordedBeforeItsTableIsBelieved completes a pass in the moment in which
+// a short table is looked at: that must not make it the measure of itself.
+func TestNoPassIsRecordedBeforeItsTableIsBelieved(t *testing.T) {
+	dir := t.TempDir()
+	path, data := filepath.Join(dir, "t.csv"), filepath.Join(dir, "data")
+	writeTable(t, path, numbered(100))
+	r := newRig(t, path, data, "")
+	listAll(t, r.scan())
+	if err := r.joiner.PassCompleted(); err != nil {
+		t.Fatal(err)
+	}
+	writeTable(t, path, numbered(10))
+	v, err := r.joiner.source.open(context.Background(), wholly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.joiner.place(v)
+	defer r.joiner.release(v)
+	if err := r.joiner.PassCompleted(); err != nil || r.joiner.before != 100 {
+		t.Errorf("%d rows are recorded, %v", r.joiner.before, err)
+	}
+}

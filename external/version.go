@@ -20,8 +20,10 @@ type version struct {
 	content  content
 	keyed    *keyed
 	file     file
-	// users is guarded by the joiner's lock: the version is closed when it is 0.
-	users int
+	// users and accepted are guarded by the joiner's lock: the version is closed when
+	// users is 0, and accepted when somebody said that its length is right.
+	users    int
+	accepted bool
 }
 
 // source says where a table is and what its rows are.
