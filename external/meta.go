@@ -30,9 +30,36 @@ const (
 	maxMeta     = 1 << 20
 )
 
-// readMeta returns nil if there is none.
+// nextSuffix is what the name of a .meta file has more than that while its text is
+// about to come.
+const nextSuffix = ".next"
+
+// readMetas returns the .meta files of a text with some bytes: none, its own, or also
+// the one of a text about to come that has as many. None of them fitting is an error.
+func readMetas(d disk, path string, bytes int64) (fit []*meta, err error) {
+	// The next one is looked for first: it becomes the other.
+	next, err := readMeta(d, path+MetaSuffix+nextSuffix)
+	if err != nil {
+		return nil, err
+	}
+	own, err := readMeta(d, path+MetaSuffix)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range []*meta{own, next} {
+		if m != nil && m.Bytes == bytes {
+			fit = append(fit, m)
+		}
+	}
+	if own != nil && len(fit) == 0 {
+		return nil, own.strange(path, bytes)
+	}
+	return fit, nil
+}
+
+// readMeta reads a .meta file, nil if there is none.
 func readMeta(d disk, path string) (*meta, error) {
-	f, err := d.open(path + MetaSuffix)
+	f, err := d.open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -45,24 +72,32 @@ func readMeta(d disk, path string) (*meta, error) {
 	}
 	m := &meta{}
 	if err := json.Unmarshal(data, m); err != nil {
-		return nil, malformedf("%s%s cannot be read: %w: write it anew with rondo table sort, or delete it", path, MetaSuffix, err)
+		return nil, malformedf("%s cannot be read: %w: write the table anew with rondo table sort, or delete it", path, err)
 	}
 	if m.Version > metaVersion {
-		return nil, malformedf("%s%s is of version %d, and this program knows %d: use the newer rondo", path, MetaSuffix, m.Version, metaVersion)
+		return nil, malformedf("%s is of version %d, and this program knows %d: use the newer rondo", path, m.Version, metaVersion)
 	}
 	m.columns, err = parseSchema(m.Schema)
 	if err != nil {
-		return nil, malformedf("the schema in %s%s: %w", path, MetaSuffix, err)
+		return nil, malformedf("the schema in %s: %w", path, err)
 	}
 	return m, nil
 }
 
-// fits tells that a text is the one that the .meta file is about.
+// fits tells that a text that was read is the one that the .meta file is about.
 func (m *meta) fits(path string, rows, bytes int64, checksum string) error {
-	if m.Bytes != bytes || rows >= 0 && m.Rows != rows || checksum != "" && m.Checksum != checksum {
-		return malformedf("%s and its %s file do not belong together: the text has %d bytes, and %d are written there; replace both, or delete the latter", path, MetaSuffix, bytes, m.Bytes)
+	if m.Rows != rows || m.Bytes != bytes {
+		return m.strange(path, bytes)
+	}
+	if m.Checksum != checksum {
+		return malformedf("%s and its %s file do not belong together: the checksum of the text is %s, and %s is written there: replace both, or delete the latter", path, MetaSuffix, checksum, m.Checksum)
 	}
 	return nil
+}
+
+// strange is that a text is another one, by its size.
+func (m *meta) strange(path string, bytes int64) error {
+	return malformedf("%s and its %s file do not belong together: the text has %d bytes, and %d are written there: replace both, or delete the latter", path, MetaSuffix, bytes, m.Bytes)
 }
 
 func (m *meta) encode() ([]byte, error) {

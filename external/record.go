@@ -96,7 +96,7 @@ func replaceFile(path string, data []byte) error {
 	_, err = f.Write(data)
 	err = errors.Join(err, f.Sync(), f.Chmod(0o644), f.Close())
 	if err == nil {
-		err = os.Rename(f.Name(), path)
+		err = rename(f.Name(), path)
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(f.Name()))

@@ -57,7 +57,7 @@ func writeTable(t testing.TB, path string, rows map[string]int64) {
 	}
 }
 
-func sortedKeys(m map[string]int64) []string {
+func sortedKeys[V any](m map[string]V) []string {
 	var out []string
 	for k := range m {
 		out = append(out, k)

@@ -72,14 +72,14 @@ func (in *input) open(ctx context.Context, o *SortOptions, format Format, src *b
 }
 
 func inputColumns(ctx context.Context, o *SortOptions, format Format, src io.ReaderAt, size int64) (*schema.Schema, error) {
-	m, err := readMeta(osDisk{}, o.In)
+	metas, err := readMetas(osDisk{}, o.In, size)
 	if err != nil {
 		return nil, err
 	}
 	var columns []schema.Column
 	switch {
-	case m != nil:
-		columns = append(columns, m.columns.Columns()...)
+	case len(metas) > 0:
+		columns = append(columns, metas[0].columns.Columns()...)
 	case format == FormatJSON:
 		columns, err = inferJSON(ctx, src, size, o.Types)
 	default:

@@ -65,9 +65,21 @@ func (s *source) open(ctx context.Context, d depth) (*version, error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("table %s: %w", s.path, errors.Join(err, f.Close()))
+		return nil, fmt.Errorf("table %s: %w", s.path, errors.Join(s.blame(v, err), f.Close()))
 	}
 	return v, nil
+}
+
+// blame tells a table that is malformed from one that was replaced while it was
+// opened: what was read may be parts of both.
+func (s *source) blame(v *version, err error) error {
+	if !errors.Is(err, ErrMalformed) {
+		return err
+	}
+	if now, e := s.disk.stamp(s.path); e != nil || now != v.stamp {
+		return fmt.Errorf("it was replaced while it was opened (%v)", err)
+	}
+	return err
 }
 
 func (s *source) openParquet(v *version, src *blocks) error {
@@ -82,15 +94,25 @@ func (s *source) openParquet(v *version, src *blocks) error {
 }
 
 func (s *source) openText(ctx context.Context, v *version, src *blocks, format Format, d depth) error {
-	m, err := readMeta(s.disk, s.path)
+	metas, err := readMetas(s.disk, s.path, v.stamp.size)
 	if err != nil {
 		return err
 	}
-	if m != nil {
-		if err := m.fits(s.path, -1, v.stamp.size, ""); err != nil {
-			return err // before all of it is read
+	if len(metas) == 0 {
+		return s.readText(ctx, v, src, format, d, nil)
+	}
+	for _, m := range metas {
+		if e := s.readText(ctx, v, src, format, d, m); !errors.Is(e, ErrMalformed) {
+			return e
+		} else if err == nil {
+			err = e
 		}
 	}
+	return err
+}
+
+// readText reads a text that is described by a .meta file, nil for none.
+func (s *source) readText(ctx context.Context, v *version, src *blocks, format Format, d depth, m *meta) (err error) {
 	sum := &summed{src: src, sum: crc64.New(crc64.MakeTable(crc64.ECMA))}
 	t := &text{format: format, src: sum, size: v.stamp.size}
 	if t.columns, err = s.textColumns(m, src, format, v.stamp.size); err != nil {
