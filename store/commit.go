@@ -29,6 +29,9 @@ type Commit struct {
 	// them. Positions say how far the partition has consumed queues.
 	Appended  []QueueAppend
 	Positions []QueuePosition
+	// Rows are written to tables; each row is named once. ErrNoTable if there is none
+	// of that id, ErrConflict if a row is not what it had to be.
+	Rows []TableWrite
 	// The rest is left as it is when nil.
 	Report           *Report
 	Offset, Position []byte

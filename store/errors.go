@@ -25,6 +25,9 @@ var (
 	// ErrNoQueue: there is no queue, or partition of it, with that name. A commit
 	// that appends to one changes nothing.
 	ErrNoQueue = errors.New("no such queue")
+	// ErrNoTable: there is no table with that id. A commit that writes to one changes
+	// nothing.
+	ErrNoTable = errors.New("no such table")
 	// ErrCorrupt: stored bytes are not what was written. Stop, loudly.
 	ErrCorrupt = errors.New("store corrupt")
 	// ErrLocked: another process holds the store; the message says which.

@@ -7,7 +7,7 @@ import (
 
 // Store is everything a worker needs. A job uses States, Timers, Inbox and Committer;
 // whoever owns the layout of partitions uses Catalog; sources and sinks in the
-// store use Queues.
+// store use Queues, external states Tables.
 type Store interface {
 	States
 	Timers
@@ -15,6 +15,7 @@ type Store interface {
 	Committer
 	Catalog
 	Queues
+	Tables
 	// Close waits for the calls in progress and releases the store. Later calls
 	// fail with ErrUnavailable; a second Close does nothing.
 	Close() error
@@ -24,7 +25,7 @@ type Store interface {
 type Committer interface {
 	// Commit applies c whole or not at all, and returns when it is durable.
 	// Errors: ErrFenced (also for a partition that does not exist),
-	// ErrConflict, ErrNoQueue, ErrUnavailable, ErrUnknownOutcome, ErrCorrupt; one without a
+	// ErrConflict, ErrNoQueue, ErrNoTable, ErrUnavailable, ErrUnknownOutcome, ErrCorrupt; one without a
 	// class means that c is not valid (Commit.Validate). A ctx that ends before
 	// the commit was sent is ErrUnavailable; later it has no effect.
 	Commit(ctx context.Context, c *Commit) error

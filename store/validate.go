@@ -35,6 +35,7 @@ func (c *Commit) Validate() error {
 		last = c.Produced[i].Number
 	}
 	add(ValidateAppends(c.Appended))
+	add(ValidateRows(c.Rows))
 	for i := range c.Positions {
 		add(c.Positions[i].check())
 	}

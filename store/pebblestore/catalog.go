@@ -32,7 +32,10 @@ func (s *Store) load() error {
 		return err
 	}
 	s.lastPartition, s.lastGeneration = store.PartitionID(partition), store.Generation(generation)
-	return s.loadQueues()
+	if err := s.loadQueues(); err != nil {
+		return err
+	}
+	return s.loadTables()
 }
 
 func (s *Store) loadPartition(key, value []byte) error {

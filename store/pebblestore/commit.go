@@ -14,7 +14,7 @@ import (
 // Commit checks fence, routing and taken rows under the partition's lock, which
 // covers all of them: only the partition's own commits remove its inbox rows.
 // It then applies one batch, and keeps the lock until that is durable. The locks
-// of queues come last.
+// of tables and queues come last.
 func (s *Store) Commit(ctx context.Context, c *store.Commit) error {
 	if err := c.Validate(); err != nil {
 		return err
@@ -37,7 +37,7 @@ func (s *Store) Commit(ctx context.Context, c *store.Commit) error {
 	if err != nil {
 		return err
 	}
-	if err := s.applyWithQueues(ctx, b, c); err != nil {
+	if err := s.applyWithOthers(ctx, b, c); err != nil {
 		return err
 	}
 	if row != nil {
@@ -49,16 +49,24 @@ func (s *Store) Commit(ctx context.Context, c *store.Commit) error {
 	return nil
 }
 
-// applyWithQueues adds what concerns queues, whose locks are taken last (D-25),
-// and makes b durable.
-func (s *Store) applyWithQueues(ctx context.Context, b *pebble.Batch, c *store.Commit) error {
+// applyWithOthers adds what concerns tables and queues, whose locks are taken last
+// and in this order (D-25), and makes b durable.
+func (s *Store) applyWithOthers(ctx context.Context, b *pebble.Batch, c *store.Commit) error {
+	ts, err := s.claimTables(ctx, c.Rows)
+	if err != nil {
+		return err
+	}
+	defer ts.release()
+	if err := s.fillRows(b, c.Rows); err != nil {
+		return err
+	}
 	cs, err := s.claimQueues(ctx, c.Appended, c.Positions)
 	if err != nil {
 		return err
 	}
 	defer cs.release()
 	cs.fill(b, c.Appended, c.Positions)
-	return s.applyClaimed(b, cs)
+	return s.applyClaimed(b, ts, cs)
 }
 
 func (s *Store) check(p *partition, c *store.Commit) error {
@@ -121,6 +129,9 @@ func batchSize(c *store.Commit) int {
 	}
 	for i := range c.Produced {
 		n += inboxKeyLen + inboxHeaderMax + len(c.Produced[i].Payload) + 16
+	}
+	for i := range c.Rows {
+		n += tableRowSize(&c.Rows[i])
 	}
 	for i := range c.TimersGone {
 		n += 2 * (len(c.TimersGone[i].Key) + len(c.TimersGone[i].Stream) + timerRowMax)

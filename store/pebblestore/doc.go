@@ -43,17 +43,22 @@
 // it; trimming is one range deletion, and knows from the first row that it keeps
 // how much it removes.
 //
+// A table is a name and a number that is never used again; a row is its number, the
+// encoded key and a zero byte, and is listed and looked up as states are.
+//
 // # Locks and fencing
 //
 // Each partition has a lock, held by RaiseGeneration and by Commit until its
 // sync is over; the generation is compared under it (D-2). No other lock is
 // held over a sync, except the catalog's by its rare transactions, which take
-// it after a partition's. The lock of a queue partition comes last, in key order
-// (D-25), and goes as soon as the batch that appends to it has its place in the
-// log: the next one comes later in the log, so offsets and log agree, and
-// writers of one queue share their syncs. Readers take no lock and see every
-// commit that was applied, also one whose sync is still going on: what a commit
-// builds on it comes later in the same log, so it is never durable without it.
+// it after a partition's. The locks of tables come next, in order of their numbers,
+// so that nobody writes a row between its being compared and its being written; the
+// lock of a queue partition comes last, in key order (D-25). They go as soon as the
+// batch has its place in the log: the next one comes later in the log, so offsets
+// and log agree, and writers of one queue or table share their syncs. Readers take
+// no lock and see every commit that was applied, also one whose sync is still going
+// on: what a commit builds on it comes later in the same log, so it is never durable
+// without it.
 //
 // # When the disk fails
 //

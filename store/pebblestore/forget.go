@@ -6,15 +6,15 @@ import (
 	"github.com/rondo-flow/rondo/store"
 )
 
-// pipelineKinds are the rows that a pipeline has. Queues are not among them, which
-// outlive pipelines, nor are the counters: what they gave out stays given out.
+// pipelineKinds are the rows that a pipeline has. Queues and tables are not among
+// them, which outlive pipelines, nor are the counters: what they gave out stays given out.
 var pipelineKinds = []byte{
 	kindPipeline, kindComputation, kindPartition, kindReport, kindOffset, kindPosition, kindTotals,
 	kindVisitor, kindInbox, kindState, kindTimer, kindKeyTimer,
 }
 
 // ForgetPipeline removes everything that the pipeline has in the store, in one
-// transaction, and leaves the queues with their rows as they are. How far they
+// transaction, and leaves the tables, and the queues with their rows, as they are. How far they
 // were read goes too: the next pipeline reads them from the start, and rows that
 // only the former one was done with must not be trimmed as consumed. The pipeline must not be
 // running: nobody else may call the store meanwhile.

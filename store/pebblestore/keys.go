@@ -36,6 +36,8 @@ const (
 	kindKeyTimer = 'k'
 	// kindQueue: see the parts of queues.
 	kindQueue = 'q'
+	// kindTable: see the parts of tables.
+	kindTable = 'u'
 )
 
 // The parts of an inbox row. The row itself is written once and removed once;
@@ -49,6 +51,7 @@ const (
 	counterPartition  = "partition"
 	counterGeneration = "generation"
 	counterQueue      = "queue"
+	counterTable      = "table"
 )
 
 func nameKey(kind byte, name string) []byte { return append([]byte{kind}, name...) }

@@ -22,6 +22,12 @@ func (s *Store) ListStates(ctx context.Context, r store.ListRequest) (*store.Lis
 	if !ok {
 		return &store.ListAnswer{Complete: true}, nil
 	}
+	return s.listRange(prefix, r)
+}
+
+// listRange lists the rows that begin with prefix: those of a computation, or of a
+// table.
+func (s *Store) listRange(prefix []byte, r store.ListRequest) (*store.ListAnswer, error) {
 	l := &lister{request: r, prefix: prefix}
 	if err := l.list(s.db); err != nil {
 		return nil, s.classify(err)

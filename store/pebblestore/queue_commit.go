@@ -59,13 +59,14 @@ func queueBatchSize(rows []store.QueueAppend) int {
 
 // applyClaimed makes b durable, as apply does. What it claims is free again as
 // soon as b has its place in the log, so that others share its sync.
-func (s *Store) applyClaimed(b *pebble.Batch, cs claims) error {
-	if len(cs) == 0 {
+func (s *Store) applyClaimed(b *pebble.Batch, ts tableClaims, cs claims) error {
+	if len(ts) == 0 && len(cs) == 0 {
 		return s.apply(b)
 	}
 	return s.applyPlaced(b, func() {
 		cs.publish()
 		cs.release()
+		ts.release()
 	})
 }
 
@@ -102,7 +103,7 @@ func (s *Store) PushQueue(ctx context.Context, rows []store.QueueAppend) error {
 	b := s.db.NewBatchWithSize(1<<10 + queueBatchSize(rows))
 	defer b.Close()
 	cs.fill(b, rows, nil)
-	return s.applyClaimed(b, cs)
+	return s.applyClaimed(b, nil, cs)
 }
 
 // TrimQueue removes a range of rows at once; how many there are costs nothing.
@@ -138,7 +139,7 @@ func (s *Store) trim(cs claims, before uint64) error {
 	defer b.Close()
 	_ = b.DeleteRange(queueRowKey(c.queue.id, c.partition, first), queueRowKey(c.queue.id, c.partition, before), nil)
 	c.putHead(b)
-	return s.applyClaimed(b, cs)
+	return s.applyClaimed(b, nil, cs)
 }
 
 // bytesBefore returns the bytes of all values ever appended before a row.
@@ -225,5 +226,5 @@ func (s *Store) drop(q *queue, cs claims) error {
 	for _, p := range q.partitions {
 		p.dropped = true
 	}
-	return s.applyClaimed(b, cs)
+	return s.applyClaimed(b, nil, cs)
 }

@@ -28,9 +28,18 @@ func (s *Store) GetStates(ctx context.Context, computation string, keys []string
 		return nil, err
 	}
 	defer s.leave()
-	out := make([][]store.StateRow, len(keys))
 	prefix, ok := s.computation(kindState, computation)
-	if !ok || len(keys) == 0 {
+	if !ok {
+		return make([][]store.StateRow, len(keys)), nil
+	}
+	return s.getKeys(prefix, keys)
+}
+
+// getKeys returns the rows of keys that begin with prefix: those of a computation,
+// or of a table.
+func (s *Store) getKeys(prefix []byte, keys []string) ([][]store.StateRow, error) {
+	out := make([][]store.StateRow, len(keys))
+	if len(keys) == 0 {
 		return out, nil
 	}
 	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: upperBound(prefix)})

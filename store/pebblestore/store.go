@@ -32,10 +32,11 @@ type Store struct {
 	computations map[string]uint64
 
 	queues queues
+	tables tables
 
 	// catalog is held by the transactions that number things and replace the
-	// pipeline. It is taken after a partition's lock, and before those of queue
-	// partitions.
+	// pipeline. It is taken after a partition's lock, and before those of tables and
+	// queue partitions.
 	catalog        chan struct{}
 	lastPartition  store.PartitionID
 	lastGeneration store.Generation

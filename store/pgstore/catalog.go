@@ -16,6 +16,7 @@ const (
 	counterGeneration = "generation"
 	counterPartition  = "partition"
 	counterQueue      = "queue"
+	counterTable      = "table"
 )
 
 // Pipeline returns the stored pipeline.

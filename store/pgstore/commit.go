@@ -10,7 +10,7 @@ import (
 
 // Commit sends all of c at once: the fence, which locks the partition's row and
 // checks generation and routing, and then what the epoch changes. The locks of
-// queues come last (D-12, D-25).
+// rows of tables, and then those of queues, come last (D-12, D-25).
 func (s *Store) Commit(ctx context.Context, c *store.Commit) error {
 	if err := c.Validate(); err != nil {
 		return err
@@ -31,6 +31,7 @@ func (s *Store) Commit(ctx context.Context, c *store.Commit) error {
 	if c.Done {
 		_ = s.sql.CompletePartition(ctx, e, int64(c.Partition))
 	}
+	s.fillRows(ctx, e, c.Rows)
 	s.fillQueues(ctx, e, c.Appended, c.Positions)
 	err := s.send(ctx, e)
 	if err == nil {

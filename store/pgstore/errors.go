@@ -17,6 +17,7 @@ const (
 	stateConflict = "RO002"
 	stateNoQueue  = "RO003"
 	stateDefect   = "RO004"
+	stateNoTable  = "RO005"
 )
 
 // classify gives an error the class that its SQLSTATE stands for; one that is not
@@ -48,6 +49,8 @@ func classifyState(pg *pgconn.PgError) error {
 		return fmt.Errorf("%w: %s", store.ErrConflict, pg.Message)
 	case stateNoQueue:
 		return fmt.Errorf("%w: %s", store.ErrNoQueue, pg.Message)
+	case stateNoTable:
+		return fmt.Errorf("%w: %s", store.ErrNoTable, pg.Message)
 	case stateDefect:
 		return errors.New(pg.Message)
 	case "42P01", "42703", "42883", "3F000": // a table, column, function or schema that is not there
@@ -92,7 +95,7 @@ type callersError struct{ error }
 func hasClass(err error) bool {
 	for _, class := range []error{
 		store.ErrUnavailable, store.ErrUnknownOutcome, store.ErrFenced, store.ErrConflict,
-		store.ErrNoQueue, store.ErrCorrupt, store.ErrLocked, store.ErrNewerFormat,
+		store.ErrNoQueue, store.ErrNoTable, store.ErrCorrupt, store.ErrLocked, store.ErrNewerFormat,
 	} {
 		if errors.Is(err, class) {
 			return true

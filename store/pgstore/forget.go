@@ -7,7 +7,7 @@ import (
 )
 
 // ForgetPipeline removes everything that the pipeline has in the store, in one
-// transaction, and leaves the queues with their rows as they are. How far they
+// transaction, and leaves the tables, and the queues with their rows, as they are. How far they
 // were read goes too, as does what counters count stay. The pipeline must not be
 // running.
 func (s *Store) ForgetPipeline(ctx context.Context) error {

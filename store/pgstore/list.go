@@ -20,22 +20,7 @@ const (
 func (s *Store) ListStates(ctx context.Context, r store.ListRequest) (*store.ListAnswer, error) {
 	l := lister{request: r, answer: &store.ListAnswer{}}
 	err := s.read(ctx, func(ctx context.Context, db pgsql.DBTX) error {
-		page := l.firstPage()
-		for {
-			rows, err := s.statesPage(ctx, db, page)
-			if err != nil {
-				return err
-			}
-			if l.take(rows) {
-				return nil
-			}
-			if len(rows) == 0 {
-				l.answer.Complete = true
-				return nil
-			}
-			last := &rows[len(rows)-1]
-			page.AfterKey, page.AfterName = last.Key, last.Name
-		}
+		return l.pages(func(page *pgsql.StatesPageParams) ([]pgsql.StatesPageRow, error) { return s.statesPage(ctx, db, page) })
 	})
 	if err != nil {
 		return nil, err
@@ -65,6 +50,23 @@ type lister struct {
 	answer  *store.ListAnswer
 	work    int
 	first   string // the first key passed
+}
+
+// pages reads until the range ends or a limit is reached.
+func (l *lister) pages(read func(*pgsql.StatesPageParams) ([]pgsql.StatesPageRow, error)) error {
+	page := l.firstPage()
+	for {
+		rows, err := read(page)
+		if err != nil || l.take(rows) {
+			return err
+		}
+		if len(rows) == 0 {
+			l.answer.Complete = true
+			return nil
+		}
+		last := &rows[len(rows)-1]
+		page.AfterKey, page.AfterName = last.Key, last.Name
+	}
 }
 
 // firstPage asks for what the limits allow, and a row more, which tells whether

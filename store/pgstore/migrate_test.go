@@ -120,17 +120,45 @@ func TestMigratingDownTakesAStepBack(t *testing.T) {
 	if _, err := pgstore.MigrateDown(t.Context(), url, pgstore.Options{}); !errors.Is(err, store.ErrLocked) {
 		t.Fatalf("down while the store is in use: %v", err)
 	}
-	_ = s.Close()
-	undone, err := pgstore.MigrateDown(t.Context(), url, pgstore.Options{})
-	if err != nil || undone == nil {
-		t.Fatalf("down: %v, %v", undone, err)
+	if err := s.SavePipeline(t.Context(), &store.Pipeline{Name: "kept"}); err != nil {
+		t.Fatal(err)
 	}
-	refuses(t, url, nil, "rondo migrate up")
+	_ = s.Close()
+	steps := len(migrateDownAndUp(t, url))
+	s = open(t, url, pgstore.Options{})
+	if p, err := s.Pipeline(t.Context()); err != nil || p == nil || p.Name != "kept" {
+		t.Fatalf("after the last step was made anew, the pipeline is %+v, %v", p, err)
+	}
+	_ = s.Close()
+	for range steps {
+		undone, err := pgstore.MigrateDown(t.Context(), url, pgstore.Options{})
+		if err != nil || undone == nil {
+			t.Fatalf("down: %v, %v", undone, err)
+		}
+		refuses(t, url, nil, "rondo migrate up")
+	}
 	if again, err := pgstore.MigrateDown(t.Context(), url, pgstore.Options{}); again != nil || err != nil {
 		t.Fatalf("down again: %v, %v", again, err)
 	}
 	migrateUp(t, url)
 	open(t, url, pgstore.Options{})
+}
+
+// migrateDownAndUp makes the last step anew, and returns all steps.
+func migrateDownAndUp(t *testing.T, url string) []pgstore.Migration {
+	t.Helper()
+	undone, err := pgstore.MigrateDown(t.Context(), url, pgstore.Options{})
+	if err != nil || undone == nil {
+		t.Fatalf("down: %v, %v", undone, err)
+	}
+	if made := migrateUp(t, url); len(made) != 1 || made[0].Version != undone.Version {
+		t.Fatalf("up again made %+v, want %s", made, undone)
+	}
+	all, err := pgstore.MigrationStatus(t.Context(), url, pgstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 func TestANewerSchemaIsRefusedAndLeftAlone(t *testing.T) {

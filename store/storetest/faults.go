@@ -36,6 +36,13 @@ const (
 	OpPushQueue        Op = "queue-push"
 	OpTrimQueue        Op = "queue-trim"
 	OpDropQueue        Op = "queue-drop"
+	OpCreateTable      Op = "table-create"
+	OpTables           Op = "tables"
+	OpRenameTable      Op = "table-rename"
+	OpDropTable        Op = "table-drop"
+	OpGetRows          Op = "table-get"
+	OpListRows         Op = "table-list"
+	OpWriteRows        Op = "table-write"
 )
 
 // Call is a call about to be made. What belongs to other operations is nil.

@@ -39,6 +39,7 @@ func Compare(t *testing.T, limit int, fresh map[string]func(t TB) Harness) {
 			g.stores[name] = newWorld(rt, fresh(rt))
 		}
 		steps := g.queueSteps()
+		maps.Copy(steps, g.tableSteps())
 		maps.Copy(steps, map[string]func(*rapid.T){
 			"":        g.compare,
 			"commit":  g.commit,
@@ -117,6 +118,7 @@ func (g *history) commit(t *rapid.T) {
 	g.drawProduced(t, c)
 	g.drawHead(t, c)
 	g.drawQueues(t, c)
+	g.drawRows(t, c)
 	if rapid.IntRange(0, 9).Draw(t, "stale") == 0 {
 		c.Generation--
 		for i := range c.Produced {

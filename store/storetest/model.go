@@ -29,6 +29,8 @@ type modelData struct {
 	inbox          map[store.InboxKey]store.InboxRow
 	queues         map[string]*modelQueue
 	lastQueue      uint64
+	tables         map[store.TableID]*modelTable
+	lastTable      store.TableID
 }
 
 type stateKey struct{ computation, key, name string }
@@ -58,6 +60,7 @@ func NewModel() *Model {
 		timers:     map[timerKey]int64{},
 		inbox:      map[store.InboxKey]store.InboxRow{},
 		queues:     map[string]*modelQueue{},
+		tables:     map[store.TableID]*modelTable{},
 	}}
 }
 
@@ -82,6 +85,8 @@ func (m *Model) Crash() *Model {
 		inbox:          maps.Clone(d.inbox),
 		queues:         make(map[string]*modelQueue, len(d.queues)),
 		lastQueue:      d.lastQueue,
+		tables:         make(map[store.TableID]*modelTable, len(d.tables)),
+		lastTable:      d.lastTable,
 	}
 	if d.pipeline != nil {
 		p := *d.pipeline
@@ -94,6 +99,9 @@ func (m *Model) Crash() *Model {
 	}
 	for name, q := range d.queues {
 		c.queues[name] = q.clone()
+	}
+	for id, t := range d.tables {
+		c.tables[id] = t.clone()
 	}
 	return &Model{data: c}
 }

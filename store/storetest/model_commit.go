@@ -42,6 +42,9 @@ func (d *modelData) check(c *store.Commit) (*modelPartition, error) {
 	if err := d.checkTaken(c.Taken); err != nil {
 		return nil, err
 	}
+	if err := d.checkRows(c.Rows); err != nil {
+		return nil, err
+	}
 	return p, d.checkAppends(c.Appended)
 }
 
@@ -80,6 +83,7 @@ func (d *modelData) apply(p *modelPartition, c *store.Commit) {
 		d.inbox[r.InboxKey] = r
 		p.lastNumber = r.Number
 	}
+	d.writeRows(c.Rows)
 	d.appendRows(c.Appended)
 	d.setPositions(c.Positions)
 	p.applyHead(c)

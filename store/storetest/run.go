@@ -50,6 +50,7 @@ func Run(t *testing.T, fresh func(t TB) Harness) {
 		{"relayout", relayoutTests},
 		{"queue", queueTests},
 		{"queue together", queueTogetherTests},
+		{"table", tableTests},
 		{"durability", durabilityTests},
 	}
 	for _, g := range groups {

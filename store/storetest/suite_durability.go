@@ -68,10 +68,11 @@ func crashAtRest(w *world, seed uint64) {
 }
 
 // crashUnderWay crashes while two partitions commit. A commit writes two states, a
-// timer, a message and a row of a queue that both append to, so that half a commit would
-// show.
+// timer, a message, a row of a table and one of a queue that both append to, so that
+// half a commit would show.
 func crashUnderWay(w *world, seed uint64) {
 	w.queue("q", 1)
+	w.table("whole")
 	var stop atomic.Bool
 	var acked [2]atomic.Int64
 	var workers sync.WaitGroup
@@ -111,6 +112,7 @@ func wholeCommit(p store.Partition, target store.PartitionID, n int64) *store.Co
 	sets(key, n, "t")(c)
 	c.Offset = []byte(text)
 	appends("q/0=" + key)(c)
+	writes(1, key+"="+text)(c)
 	c.Produced = []store.InboxRow{{
 		InboxKey: store.InboxKey{Target: target, Layout: 1, Producer: p.ID, Generation: p.Generation, Number: uint64(n)},
 		Previous: uint64(n - 1), Count: 1, Payload: []byte(text),
@@ -148,6 +150,7 @@ func (w *world) checkWhole(i int, least int64) {
 	w.equal("inbox rows", rows, last)
 	w.equal("timers", w.timersBy(fmt.Sprintf("%d-", p.ID)), last)
 	w.equal("queue rows", w.appendedBy(p.ID), last)
+	w.equal("table rows", w.writtenBy(p.ID), last)
 	w.equal("offset", string(w.raise(i).Offset), fmt.Sprint(last))
 }
 
@@ -170,4 +173,5 @@ func fillWorld(w *world) {
 	w.must(2, set("k", "/x", "1"), take(w.inbox(2)[0].InboxKey, 0, 3, false))
 	w.check(w.SavePipeline(w.ctx, &store.Pipeline{Name: "flights", Static: fmt.Sprint(w.parts)}))
 	fillQueues(w)
+	fillTables(w)
 }

@@ -107,7 +107,7 @@ func (w *world) refuses(class error, c *store.Commit) {
 }
 
 func classes() []error {
-	return []error{store.ErrUnavailable, store.ErrUnknownOutcome, store.ErrFenced, store.ErrConflict, store.ErrNoQueue, store.ErrCorrupt, store.ErrLocked, store.ErrNewerFormat}
+	return []error{store.ErrUnavailable, store.ErrUnknownOutcome, store.ErrFenced, store.ErrConflict, store.ErrNoQueue, store.ErrNoTable, store.ErrCorrupt, store.ErrLocked, store.ErrNewerFormat}
 }
 
 func (w *world) isClass(err, class error) {
@@ -190,6 +190,7 @@ func (w *world) dump() string {
 		fmt.Fprintf(&b, "%s %s\n", c, w.dumpTimers(c))
 	}
 	b.WriteString(w.dumpQueues())
+	b.WriteString(w.dumpTables())
 	return b.String()
 }
 

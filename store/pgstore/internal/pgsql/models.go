@@ -71,3 +71,9 @@ type QueuePosition struct {
 	Partition int32
 	Position  int64
 }
+
+type Table struct {
+	ID     int64
+	Name   []byte
+	Schema []byte
+}
