@@ -20,6 +20,7 @@ import (
 // Errors of calls that change something are as those of Committer.Commit: after
 // ErrUnknownOutcome, read what is true.
 type Tables interface {
+	Rows
 	// CreateTable makes a table, or does nothing if there is one with the same
 	// schema, and returns its id; ErrConflict if it has another schema.
 	CreateTable(ctx context.Context, name, schema string) (TableID, error)
@@ -30,6 +31,10 @@ type Tables interface {
 	RenameTable(ctx context.Context, id TableID, name string) error
 	// DropTable removes a table with everything in it. ErrNoTable: there is none.
 	DropTable(ctx context.Context, id TableID) error
+}
+
+// Rows reads and writes the rows of tables.
+type Rows interface {
 	// GetRows returns, for each key in the order given, the value of its row, which
 	// is empty if there is none. Duplicate keys are allowed. ErrNoTable.
 	GetRows(ctx context.Context, id TableID, keys []string) ([][]byte, error)
