@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"sync/atomic"
 	"time"
@@ -222,8 +223,15 @@ func (p *functionProcessor) named(err error, m *flow.Message) error {
 	return p.busy.wrap(fmt.Errorf("message %s of stream %s: %w", m.ID, m.StreamID, err))
 }
 
+// yieldEvery is how long visits that fill an idle partition's time keep a
+// processor while others want it. The runtime would take it from them after 10 ms:
+// sources and other partitions would wait that long for their turn when as many
+// partitions visit as there are processors.
+const yieldEvery = 50 * time.Microsecond
+
 func (p *functionProcessor) runVisits(ctx context.Context, e *partition.Epoch, began time.Duration, res *result) error {
 	res.processed.Visits = make([]visit.Outcome, len(p.node.visitors))
+	var yielded time.Duration
 	for _, vs := range e.Visits {
 		if p.call.onVisits != nil {
 			if err := p.runVisitBatch(ctx, e, vs, res); err != nil {
@@ -233,6 +241,10 @@ func (p *functionProcessor) runVisits(ctx context.Context, e *partition.Epoch, b
 		}
 		for i := range vs.Visits {
 			spent := p.clock.mono() - began
+			if spent-yielded >= yieldEvery && e.Budget.Idle() {
+				runtime.Gosched()
+				yielded = spent
+			}
 			if !e.Budget.MoreVisits(i, res.processed.MessageTime, spent, p.router.outBytes, p.arrived()) || p.disabled(vs.Visitor) {
 				break
 			}

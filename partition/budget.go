@@ -9,14 +9,13 @@ import (
 
 // Budget says between two inputs whether the epoch goes on (D-20, KV-30).
 // Messages come first, then timers, and leave visits the time of their share; visits
-// then get
-// what their share of the time used so far amounts to, with what is owed from
-// former epochs. If no message is left over, visits may use up the epoch. One
+// then get what their share of the time used so far amounts to, with what is owed
+// from former epochs. If no message is left over, visits may use up the epoch. One
 // visit of each stream is always allowed.
 //
 // Visits that could use up the epoch still do not keep messages waiting: for
 // their commit, if the epoch has some, or for the next epoch, once others have
-// arrived. Then they end after their share, or patience if that is more.
+// arrived. Then they end after their share, or Patience if that is more.
 type Budget struct {
 	// MaxBytes bounds input and output bytes, separately; Max is the longest
 	// time.
@@ -30,6 +29,10 @@ type Budget struct {
 	Timers bool
 	// Waiting says that messages or timers wait beyond those of the epoch.
 	Waiting bool
+	// Beside says that the epoch has messages or timers, which wait for its commit.
+	Beside bool
+	// Patience is how long messages wait for visits that are under way.
+	Patience time.Duration
 	// Credit is the time owed to visits, negative when they had too much.
 	Credit time.Duration
 
@@ -37,9 +40,18 @@ type Budget struct {
 	arrived bool // input has come that no epoch has seen
 }
 
-// patience is how long messages wait for visits that are under way: long enough
-// for a batch of quick ones, and less than a quick commit takes.
-const patience = 250 * time.Microsecond
+// The bounds of patience: quick visits come along by the batch even if a commit
+// takes no time, and nobody waits long for them if commits are slow.
+const (
+	leastPatience = 50 * time.Microsecond
+	mostPatience  = time.Millisecond
+)
+
+// patience is how long messages wait for visits that are under way: a quarter of
+// what they wait for a commit anyway.
+func patience(commit time.Duration) time.Duration {
+	return min(max(commit/4, leastPatience), mostPatience)
+}
 
 // MoreMessages tells whether another message may be taken, after messages took
 // the given time.
@@ -77,6 +89,10 @@ func (b *Budget) MoreVisits(done int, messages, visits time.Duration, out int, a
 	return visits < b.visitTime(messages) && out < b.MaxBytes
 }
 
+// Idle tells whether visits use time that no message or timer of the partition
+// waits for.
+func (b *Budget) Idle() bool { return !b.shared() && !b.arrived && !b.Beside }
+
 // shared says whether visits are held to their share.
 func (b *Budget) shared() bool { return b.Waiting || b.cut }
 
@@ -84,8 +100,8 @@ func (b *Budget) visitTime(messages time.Duration) time.Duration {
 	switch {
 	case b.shared():
 		return min(b.Credit+b.entitled(messages), b.Max)
-	case b.arrived || messages > 0:
-		return min(max(b.entitled(messages), patience), max(b.Max-messages, 0))
+	case !b.Idle():
+		return min(max(b.entitled(messages), b.Patience), max(b.Max-messages, 0))
 	default:
 		return b.Max
 	}

@@ -49,6 +49,10 @@ func TestBudgetWithoutWaitingMessagesIsBoundByTimeAlone(t *testing.T) {
 	if !b.MoreVisits(5, 0, 99*ms, 0, false) || b.MoreVisits(5, 0, 100*ms, 0, false) {
 		t.Error("visits are to use the whole epoch")
 	}
+	// Where no message is, a clock still measures how long it took to find none.
+	if !b.MoreVisits(5, time.Nanosecond, 99*ms, 0, false) {
+		t.Error("an epoch without messages is cut as if some waited for it")
+	}
 	if owed := b.settle(0, 99*ms); owed != 0 {
 		t.Errorf("time that nobody else wanted is charged: %s", owed)
 	}
@@ -58,20 +62,30 @@ func TestBudgetWithoutWaitingMessagesIsBoundByTimeAlone(t *testing.T) {
 // epoch has to commit, nor those that arrive meanwhile.
 func TestBudgetDoesNotKeepMessagesWaitingForManyVisits(t *testing.T) {
 	for name, c := range map[string]struct {
-		messages, most time.Duration
-		arrived        bool
+		messages, most  time.Duration
+		beside, arrived bool
 	}{
-		"the epoch has messages":      {30 * ms, 10 * ms, false},
-		"they took little time":       {ms / 2, patience, false},
-		"messages arrive":             {0, patience, true},
-		"messages arrive beside some": {30 * ms, 10 * ms, true},
+		"the epoch has messages":      {30 * ms, 10 * ms, true, false},
+		"they took little time":       {ms / 2, ms / 4, true, false},
+		"messages arrive":             {0, ms / 4, false, true},
+		"messages arrive beside some": {30 * ms, 10 * ms, true, true},
 	} {
-		b := Budget{MaxBytes: 100, Max: 100 * ms, Share: 0.25}
+		b := Budget{MaxBytes: 100, Max: 100 * ms, Share: 0.25, Beside: c.beside, Patience: patience(ms)}
 		if !b.MoreVisits(5, c.messages, c.most-1, 0, c.arrived) || b.MoreVisits(5, c.messages, c.most, 0, c.arrived) {
 			t.Errorf("%s: visits are to have %s", name, c.most)
 		}
 		if owed := b.settle(c.messages, c.most+20*ms); owed != 0 {
 			t.Errorf("%s: time that nobody else wanted is charged: %s", name, owed)
+		}
+	}
+}
+
+func TestPatienceIsAPartOfACommitWithinBounds(t *testing.T) {
+	for commit, want := range map[time.Duration]time.Duration{
+		0: leastPatience, ms: ms / 4, time.Second: mostPatience,
+	} {
+		if got := patience(commit); got != want {
+			t.Errorf("commits of %s: %s, want %s", commit, got, want)
 		}
 	}
 }

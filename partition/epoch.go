@@ -24,6 +24,7 @@ type openEpoch struct {
 	done   bool
 	takes  []store.InboxTake
 	totals store.Totals
+	cut    time.Duration // when processing ended and the commit began
 }
 
 // Ready says what may be done now. It changes nothing: call Accept with what is
@@ -150,8 +151,9 @@ func (m *Machine) nextInputs(now visit.Instant, e *Epoch, r *Ready) (more bool) 
 }
 
 func (m *Machine) budget(e *Epoch) Budget {
-	b := Budget{MaxBytes: m.params.MaxBytes, Max: m.params.MaxEpoch, Waiting: m.messagesWait(e), Credit: m.credit}
+	b := Budget{MaxBytes: m.params.MaxBytes, Max: m.params.MaxEpoch, Waiting: m.messagesWait(e), Credit: m.credit, Patience: patience(m.commits)}
 	b.Timers = len(e.Timers) > 0
+	b.Beside = b.Timers || e.Inputs() > 0
 	if len(e.Visits) > 0 {
 		b.Share = m.params.VisitShare
 	}
@@ -292,6 +294,7 @@ func (m *Machine) announces(v *visitor) bool {
 // processed turns what the driver did into the commit.
 func (m *Machine) processed(now visit.Instant, p Processed) {
 	o := m.open
+	o.cut = now.Mono
 	o.takes = m.inbox.take(o.epoch.Messages, p.Messages)
 	m.source.take(p.SourceRows, p.SourceEvent)
 	o.totals = cloneTotals(m.totals)
@@ -365,6 +368,7 @@ func addCounts(counts, more []store.Count) []store.Count {
 // waited for that.
 func (m *Machine) committed(now visit.Instant, e Committed) {
 	o := m.open
+	m.commits = (3*m.commits + now.Mono - o.cut) / 4
 	m.inbox.committed(o.takes)
 	m.totals = o.totals
 	if o.commit.Report != nil {

@@ -22,11 +22,12 @@ type Machine struct {
 	outputs  []outputState
 	draining bool
 
-	epochs uint64 // numbers of epochs given out
-	open   *openEpoch
-	ahead  []Event       // list answers that came while an epoch was open
-	credit time.Duration // visit time owed
-	unpaid bool          // an epoch of visits alone took little of it
+	epochs  uint64 // numbers of epochs given out
+	open    *openEpoch
+	ahead   []Event       // list answers that came while an epoch was open
+	credit  time.Duration // visit time owed
+	unpaid  bool          // an epoch of visits alone took little of it
+	commits time.Duration // how long one took lately
 
 	rowNumber uint64
 	lastRows  []store.LastRow // ordered by target

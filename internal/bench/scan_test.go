@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rondo-flow/rondo/engine"
 	"github.com/rondo-flow/rondo/flow"
 	"github.com/rondo-flow/rondo/flowtest"
 	"github.com/rondo-flow/rondo/store"
@@ -28,7 +29,7 @@ func (w *watched) pass(b *testing.B, s store.Store, keys uint64) (took time.Dura
 	flowtest.MeasureMemory() // collects what came before
 	base := held()
 	from := w.visits.Load()
-	w.run(b, s, func() {
+	w.run(b, s, func(*engine.Pipeline) {
 		began := time.Now()
 		for w.visits.Load()-from < int64(keys) {
 			wait(5 * time.Millisecond)

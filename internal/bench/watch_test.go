@@ -45,11 +45,15 @@ type watched struct {
 
 	first store.PartitionID // of the counter; the others follow
 
-	mu        sync.Mutex
-	origin    time.Time
-	taken     [parts][]int64 // when messages were due whose epoch is not committed
-	latencies []time.Duration
+	mu     sync.Mutex
+	origin time.Time
+	taken  [parts][]int64 // when messages were due whose epoch is not committed
+	done   []delivered
 }
+
+// delivered is a message that is committed: when it was due, since the origin,
+// and how long it took from then.
+type delivered struct{ due, took time.Duration }
 
 const watchedSpec = `{ name = bench; spec = {
   streams = {rows = {schema = [{name=hash;type=uint64;required=%%true}; {name=key;type=uint64;required=%%true}; {name=due;type=int64;required=%%true}]}};
@@ -82,7 +86,7 @@ func (w *watched) prepare(ctx context.Context) (*engine.Pipeline, error) {
 }
 
 // run runs the pipeline until f returns.
-func (w *watched) run(tb testing.TB, s store.Store, f func()) {
+func (w *watched) run(tb testing.TB, s store.Store, f func(*engine.Pipeline)) {
 	tb.Helper()
 	w.Store, w.origin = s, time.Now()
 	p, err := w.prepare(tb.Context())
@@ -90,7 +94,7 @@ func (w *watched) run(tb testing.TB, s store.Store, f func()) {
 		tb.Fatal(err)
 	}
 	r := start(tb.Context(), p, w)
-	f()
+	f(p)
 	p.Pause()
 	<-r.done
 	if r.err != nil {
@@ -116,18 +120,9 @@ func (w *watched) committed(id store.PartitionID) {
 	defer w.mu.Unlock()
 	of := int(id - w.first)
 	for _, due := range w.taken[of] {
-		w.latencies = append(w.latencies, now-time.Duration(due))
+		w.done = append(w.done, delivered{time.Duration(due), now - time.Duration(due)})
 	}
 	w.taken[of] = w.taken[of][:0]
-}
-
-// take returns the latencies since the last time.
-func (w *watched) take() []time.Duration {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	out := w.latencies
-	w.latencies = nil
-	return out
 }
 
 func (w *watched) timed(began time.Time) {
