@@ -21,6 +21,8 @@ type exchange struct {
 	boxes map[store.PartitionID]*mailbox
 	sizes map[store.PartitionID]*inboxSize
 	freer chan struct{} // capacity 1: less waits than before
+	// underway holds the system times of epochs that are begun and not handed over.
+	underway map[store.PartitionID]int64
 }
 
 // inboxSize is what waits for a partition, produced and not consumed (D-18). It
@@ -35,7 +37,7 @@ type inboxSize struct {
 func newExchange() *exchange {
 	return &exchange{
 		boxes: map[store.PartitionID]*mailbox{}, sizes: map[store.PartitionID]*inboxSize{},
-		freer: make(chan struct{}, 1),
+		freer: make(chan struct{}, 1), underway: map[store.PartitionID]int64{},
 	}
 }
 
@@ -44,6 +46,7 @@ func newExchange() *exchange {
 func (x *exchange) reset(ids []store.PartitionID) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	x.underway = map[store.PartitionID]int64{}
 	x.sizes = make(map[store.PartitionID]*inboxSize, len(ids))
 	for _, id := range ids {
 		x.sizes[id] = &inboxSize{}

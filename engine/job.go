@@ -37,6 +37,7 @@ type job struct {
 	scans    [][]*external.Scan // of static tables, by visit stream
 	passes   []uint64           // under way, by visit stream
 	lists    sync.WaitGroup
+	writers  map[store.PartitionID][]int // nil unless a timer stream goes by system time
 	blocked  []bool
 	drained  bool
 	limit    partition.Aligned
@@ -77,6 +78,7 @@ func (j *job) load(ctx context.Context, id store.PartitionID) (err error) {
 	}
 	if j.stored.Partition.State == store.Completed {
 		j.tell(j.stored.Report, nil)
+		j.env.exchange.endEpoch(id)
 		return errCompleted
 	}
 	reports, err := j.env.reports.of(ctx, j.env.store, j.node)
@@ -84,7 +86,10 @@ func (j *job) load(ctx context.Context, id store.PartitionID) (err error) {
 		return err
 	}
 	j.busy.where = fmt.Sprintf("computation %s, partition %d", j.node.id, id)
-	j.router = newRouter(j.node.out, j.stored.Partition.Generation)
+	j.router = newRouter(j.node.out, j.stored.Partition.Generation, func() int64 { return j.env.exchange.beginEpoch(id, j.env.clock) })
+	if j.node.systemTimed() {
+		j.writers = j.node.writers()
+	}
 	j.blocked = make([]bool, len(j.node.outputs))
 	j.scans, j.passes = j.node.scans(), make([]uint64, len(j.node.visitors))
 	j.answers = make(chan partition.Event, len(j.node.visitors)+len(j.node.timers))
@@ -217,12 +222,16 @@ func (j *job) run(ctx context.Context) (outcome, error) {
 
 // takeIn steps everything that has come in since the last time.
 func (j *job) takeIn(now visit.Instant) error {
+	passed := j.passed() // before what is handed over by then is taken
 	items, lost := j.box.take()
 	for _, h := range items {
 		j.machine.Step(now, h)
 	}
 	if lost != nil {
 		j.machine.Step(now, *lost)
+	}
+	if passed != nil {
+		j.machine.Step(now, partition.SystemPassed{Times: passed})
 	}
 	for more := true; more; {
 		select {
@@ -245,6 +254,14 @@ func (j *job) takeIn(now visit.Instant) error {
 		j.machine.Step(now, partition.TimePassed{})
 	}
 	return nil
+}
+
+// passed is nil where nobody asks for system times.
+func (j *job) passed() []int64 {
+	if j.writers == nil {
+		return nil
+	}
+	return j.env.exchange.passed(len(j.node.inputs), j.writers, j.env.clock)
 }
 
 func (j *job) takeDrain(now visit.Instant) {
@@ -351,6 +368,7 @@ func (j *job) act(ctx context.Context, r partition.Ready) (bool, error) {
 func (j *job) runEpoch(ctx context.Context, e *partition.Epoch) error {
 	j.result = result{states: j.result.states[:0], written: j.result.written[:0]}
 	if err := j.proc.process(ctx, e, &j.result); err != nil {
+		j.env.exchange.dropEpoch(j.stored.Partition.ID, j.router.system)
 		return err
 	}
 	j.machine.Step(j.env.clock.now(), j.result.processed)
@@ -364,6 +382,7 @@ func (j *job) runEpoch(ctx context.Context, e *partition.Epoch) error {
 	}
 	now := j.env.clock.now()
 	j.handOver(r.Commit, e)
+	j.env.exchange.endEpoch(j.stored.Partition.ID)
 	j.machine.Step(now, partition.Committed{Written: j.result.written})
 	j.publish(now, false)
 	return nil

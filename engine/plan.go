@@ -128,6 +128,9 @@ func (n *node) machineConfig(j *store.Job, d *spec.DynamicComputation) partition
 	for i, in := range n.inputs {
 		cfg.Inputs = append(cfg.Inputs, partition.Input{Stream: in.stream, Producers: n.producers[i], Idle: in.idle})
 	}
+	if n.systemTimed() {
+		cfg.System = systemOf
+	}
 	for i := range n.timers {
 		cfg.Timers = append(cfg.Timers, n.timers[i].config)
 	}

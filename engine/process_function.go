@@ -76,7 +76,7 @@ func (p *functionProcessor) close() error { return nil }
 
 func (p *functionProcessor) process(ctx context.Context, e *partition.Epoch, res *result) (err error) {
 	p.rt.beginEpoch(e)
-	p.router.begin(e.Number, p.clock.now().Wall)
+	p.router.begin(e.Number)
 	if err := p.load(ctx, e); err != nil {
 		return err
 	}

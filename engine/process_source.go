@@ -25,8 +25,7 @@ type sourceProcessor struct {
 func (p *sourceProcessor) follow(o *orders) { p.skip = newSkipper(p.node, o.of(p.node)) }
 
 func (p *sourceProcessor) process(_ context.Context, e *partition.Epoch, res *result) error {
-	wall := p.clock.now().Wall
-	p.router.begin(e.Number, wall)
+	p.router.begin(e.Number)
 	began := p.clock.mono()
 	rows, events := p.reader.hand(e.SourceRows)
 	skipped := int64(0)
@@ -34,7 +33,7 @@ func (p *sourceProcessor) process(_ context.Context, e *partition.Epoch, res *re
 		if i > 0 && !e.Budget.MoreMessages(p.clock.mono()-began, 0, p.router.outBytes) {
 			break
 		}
-		event := wall
+		event := p.router.system
 		if events != nil {
 			event = int64(events[i])
 		}

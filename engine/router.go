@@ -55,19 +55,20 @@ type router struct {
 	keys       [][]byte            // of the message in hand, by route
 	targets    []store.PartitionID // of it, by route
 	generation store.Generation
+	start      func() int64 // begins an epoch and returns its system time
 }
 
-func newRouter(streams []outStream, g store.Generation) *router {
+func newRouter(streams []outStream, g store.Generation, start func() int64) *router {
 	return &router{
-		streams: streams, generation: g,
+		streams: streams, generation: g, start: start,
 		boxes:     map[store.PartitionID]*outbox{},
 		indexes:   make([]uint32, len(streams)),
 		maxEvents: make([]int64, len(streams)),
 	}
 }
 
-func (r *router) begin(epoch uint64, system int64) {
-	r.epoch, r.system, r.outBytes = epoch, system, 0
+func (r *router) begin(epoch uint64) {
+	r.epoch, r.system, r.outBytes = epoch, r.start(), 0
 	r.appended = nil
 	for _, b := range r.used {
 		b.reset()

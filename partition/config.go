@@ -14,6 +14,8 @@ type Config struct {
 	// Order is the time of a row, by which the heads of producers are merged; nil
 	// takes the producers in turn.
 	Order func(*store.InboxRow) int64
+	// System is the system time of a row, nil if no timer stream goes by it.
+	System func(*store.InboxRow) int64
 	// Inputs are the streams that come from other partitions.
 	Inputs []Input
 	// Source is the id of the source stream that the partition reads, or empty. Its

@@ -40,6 +40,7 @@ type drive struct {
 	emitted  []string  // in committed epochs
 	finished bool
 
+	late    bool    // the test says what system time has passed
 	held    []Event // answers that the driver keeps back
 	holding bool
 }
@@ -205,6 +206,11 @@ func (d *drive) report(stream string) *store.Report {
 	return d.reports[id]
 }
 
+// passed tells that nothing before a system time is on its way.
+func (d *drive) passed(at int64) SystemPassed {
+	return SystemPassed{slices.Repeat([]int64{at}, len(d.cfg.Inputs))}
+}
+
 // tick lets time pass.
 func (d *drive) tick(by time.Duration) {
 	d.now.Mono += by
@@ -247,6 +253,9 @@ func (d *drive) worked(r Ready) bool {
 
 // work does what the machine is ready for.
 func (d *drive) work() Ready {
+	if !d.late {
+		d.step(d.passed(d.now.Wall))
+	}
 	r := d.machine.Ready(d.now)
 	d.machine.Accept(d.now, r)
 	d.finished = d.finished || r.Finished

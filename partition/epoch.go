@@ -56,6 +56,9 @@ func (m *Machine) Accept(now visit.Instant, r Ready) {
 	if r.ReadInbox != nil {
 		m.inbox.acceptRead()
 		m.reports.readBegan()
+		for _, in := range m.inputs {
+			in.system.readBegan()
+		}
 	}
 	if r.ReadSource != nil {
 		m.source.reading = true

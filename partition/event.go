@@ -126,6 +126,12 @@ type RunNow struct {
 	Run     visit.Run
 }
 
+// SystemPassed tells, for each input stream by its index, up to which system time
+// everything that producers emitted was handed over before this event, or is to be
+// found in the inbox: it is the clock, or the time of an earlier epoch that is under
+// way. It comes where a timer stream goes by system time, after the hand-overs.
+type SystemPassed struct{ Times []int64 }
+
 // Draining tells that the pipeline stops: no new source input, no visits.
 type Draining struct{}
 
@@ -150,6 +156,7 @@ type Aligned struct {
 type TimePassed struct{}
 
 func (Aligned) event()        {}
+func (SystemPassed) event()   {}
 func (TimePassed) event()     {}
 func (Handover) event()       {}
 func (HandoverLost) event()   {}

@@ -22,6 +22,7 @@ type inbox struct {
 	former  int                         // lanes of former layouts that hold rows
 	turn    int                         // the lane that is served next
 	order   func(*store.InboxRow) int64 // nil: lanes are served in turn
+	system  func(*store.InboxRow) int64 // nil: nobody asks for system times
 	bytes   int
 	limit   int
 	// waiting counts the messages held and not taken.
@@ -44,6 +45,10 @@ type lane struct {
 	// unless it is stale.
 	minEvent int64
 	stale    bool
+	// system is the system time of the last row read; more: others may be stored
+	// beyond it. See systemTime.
+	system int64
+	more   bool
 }
 
 // held is a row with the number of its messages that are taken: consumed, or
@@ -52,12 +57,14 @@ type held struct {
 	row   *store.InboxRow
 	taken int
 	at    int64 // its time, if rows are served by time
+	// system is its system time, if somebody asks.
+	system int64
 }
 
 // newInbox knows nothing of what is stored, if there are inputs at all.
 func newInbox(cfg Config) inbox {
 	b := inbox{
-		target: cfg.Job.Partition.ID, limit: cfg.Params.HoldBytes, gap: len(cfg.Inputs) > 0, order: cfg.Order,
+		target: cfg.Job.Partition.ID, limit: cfg.Params.HoldBytes, gap: len(cfg.Inputs) > 0, order: cfg.Order, system: cfg.System,
 		present: map[store.PartitionID]bool{},
 	}
 	for _, in := range cfg.Inputs {
@@ -94,6 +101,10 @@ func (b *inbox) admit(l *lane, row *store.InboxRow) {
 	h := held{row: row, taken: row.Consumed}
 	if b.order != nil {
 		h.at = b.order(row)
+	}
+	if b.system != nil {
+		h.system = b.system(row)
+		l.system = h.system
 	}
 	l.rows = append(l.rows, h)
 	b.bytes += len(row.Payload)
@@ -132,10 +143,16 @@ func (b *inbox) acceptRead() { b.reading = &reading{b.drops} }
 // least one row of each lane that has any, so none of it is missed.
 func (b *inbox) readDone(rows []store.InboxRow, end bool) bool {
 	oldest, former := b.oldest(rows)
+	more := !end
+	for _, l := range b.lanes {
+		b.expect(l, false)
+	}
 	for i := range rows {
 		row := &rows[i]
 		l := b.lane(row.Lane())
+		b.expect(l, more)
 		if former && (row.Layout != oldest || !l.former) {
+			b.expect(l, true)
 			b.lost()
 			end = false
 			continue
@@ -149,6 +166,14 @@ func (b *inbox) readDone(rows []store.InboxRow, end bool) bool {
 	}
 	b.reading = nil
 	return end
+}
+
+// expect notes whether more of a lane may be stored than is held.
+func (b *inbox) expect(l *lane, more bool) {
+	if l.more != more {
+		l.more = more
+		b.moved(l)
+	}
 }
 
 // oldest is the least layout among the rows of producers that are no more.
@@ -183,7 +208,7 @@ func (b *inbox) turns() (at []int) {
 func (b *inbox) lane(id store.Lane) *lane {
 	i, ok := slices.BinarySearchFunc(b.lanes, id, func(l *lane, id store.Lane) int { return l.id.Compare(id) })
 	if !ok {
-		b.lanes = slices.Insert(b.lanes, i, &lane{id: id, former: !b.present[id.Producer]})
+		b.lanes = slices.Insert(b.lanes, i, &lane{id: id, former: !b.present[id.Producer], minEvent: endOfTime, system: store.NoTime})
 		if i <= b.turn && len(b.lanes) > 1 {
 			b.turn++
 		}
@@ -291,8 +316,11 @@ func (b *inbox) committed(takes []store.InboxTake) {
 		}
 	}
 	for _, t := range takes {
-		if l := b.lanes[b.index(t.Key.Lane())]; l.stale {
+		switch l := b.lanes[b.index(t.Key.Lane())]; {
+		case l.stale:
 			b.survey(l)
+		case t.Remove:
+			b.moved(l)
 		}
 	}
 }

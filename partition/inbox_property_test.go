@@ -26,6 +26,8 @@ type world struct {
 	consumed  map[store.PartitionID]int
 	finished  bool
 	doneSeen  bool
+	clock     int64                    // of all, for system times
+	systems   map[store.InboxKey]int64 // of rows
 }
 
 type simProducer struct {
@@ -39,12 +41,15 @@ type simProducer struct {
 	report     *store.Report
 	finished   bool
 	silent     bool // the last commit was not handed over: its job ended
+	// begun is the system time of the epoch under way, unsure that of the first one
+	// since the last that was handed over; 0 for none.
+	begun, unsure int64
 }
 
 const simTarget = store.PartitionID(100)
 
 func newWorld(t *rapid.T) *world {
-	w := &world{t: t, layout: 1, consumed: map[store.PartitionID]int{}}
+	w := &world{t: t, layout: 1, consumed: map[store.PartitionID]int{}, clock: 1, systems: map[store.InboxKey]int64{}}
 	w.job = &store.Job{Partition: store.Partition{ID: simTarget, Computation: "c", Layout: 1, Generation: 1}}
 	for i := range rapid.IntRange(1, 3).Draw(t, "producers") {
 		w.producers = append(w.producers, &simProducer{id: store.PartitionID(i + 1), layout: 1, generation: 1})
@@ -68,7 +73,8 @@ func (w *world) restart() {
 	params := DefaultParams()
 	params.MaxRows = rapid.IntRange(1, 7).Draw(w.t, "max rows")
 	params.HoldBytes = rapid.SampledFrom([]int{3, 20, 1000}).Draw(w.t, "hold bytes")
-	w.machine = New(Config{Job: w.job, Inputs: []Input{in}, Params: params}, w.now)
+	system := func(r *store.InboxRow) int64 { return w.systems[r.InboxKey] }
+	w.machine = New(Config{Job: w.job, Inputs: []Input{in}, Params: params, System: system}, w.now)
 	w.machine.Step(w.now, ReportsRead{reports})
 }
 
@@ -106,22 +112,74 @@ func (w *world) produce(p *simProducer) {
 	if p.silent || rapid.IntRange(0, 9).Draw(w.t, "restart") == 0 {
 		p.generation, p.number, p.last, p.silent = p.generation+10, 0, 0, false
 	}
+	w.begin(p)
 	var row *store.InboxRow
 	if n := rapid.IntRange(0, 4).Draw(w.t, "messages"); n > 0 {
 		row = w.row(p, n)
 		w.rows = append(w.rows, *row)
+		w.systems[row.InboxKey] = p.begun
 	}
+	p.begun = 0
 	p.silent = rapid.IntRange(0, 9).Draw(w.t, "silent") == 0
 	p.finished = !p.silent && rapid.IntRange(0, 7).Draw(w.t, "finish") == 0
 	p.report = w.report(p)
 	if p.silent {
 		return
 	}
+	p.unsure = 0
 	switch h := (Handover{Row: row, Report: p.report}); rapid.IntRange(0, 5).Draw(w.t, "lost") {
 	case 0:
 		w.queue = append(w.queue, HandoverLost{[]store.Report{*p.report}})
 	default:
 		w.queue = append(w.queue, h)
+	}
+}
+
+// begin begins an epoch of a producer, which is committed later.
+func (w *world) begin(p *simProducer) {
+	w.clock += int64(rapid.IntRange(0, 2).Draw(w.t, "time"))
+	if p.begun == 0 && !p.finished {
+		p.begun = w.clock
+	}
+	if p.unsure == 0 {
+		p.unsure = p.begun
+	}
+}
+
+// look tells the consumer what has passed by now, behind what was handed over.
+func (w *world) look() {
+	passed := w.clock
+	for _, p := range w.producers {
+		if p.unsure > 0 {
+			passed = min(passed, p.unsure)
+		}
+	}
+	w.queue = append(w.queue, SystemPassed{[]int64{passed}})
+}
+
+// checkSystem: the system watermark is at or below all that is to come.
+func (w *world) checkSystem() {
+	got := w.machine.systemWatermark("s", w.now)
+	for _, r := range w.rows {
+		if got > w.systems[r.InboxKey] {
+			w.t.Fatalf("the system watermark is %d, and row %+v of %d is not consumed", got, r.InboxKey, w.systems[r.InboxKey])
+		}
+	}
+	for _, p := range w.producers {
+		if p.begun > 0 && got > p.begun {
+			w.t.Fatalf("the system watermark is %d, and producer %d is in an epoch of %d", got, p.id, p.begun)
+		}
+	}
+}
+
+// checkPassed: nothing else holds it back.
+func (w *world) checkPassed(s SystemPassed) {
+	want := s.Times[0]
+	for _, r := range w.rows {
+		want = min(want, w.systems[r.InboxKey])
+	}
+	if got := w.machine.systemWatermark("s", w.now); !w.machine.inbox.gap && got != want {
+		w.t.Fatalf("the system watermark is %d, and everything before %d is consumed", got, want)
 	}
 }
 
@@ -301,22 +359,28 @@ func (w *world) checkWatermark(e *Epoch) {
 }
 
 // TestInboxConsumesEverythingOnceInOrder runs random histories of commits, lost
-// hand-overs, partial epochs and crashes (D-6 to D-10, D-15, D-16). rapid prints
+// hand-overs, partial epochs and crashes (D-6 to D-10, D-15, D-16), and looks at the
+// system watermark after each step. rapid prints
 // the seed and how to run a failure again.
 func TestInboxConsumesEverythingOnceInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t)
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
-			switch rapid.IntRange(0, 12).Draw(t, "action") {
+			switch rapid.IntRange(0, 16).Draw(t, "action") {
 			case 0, 1, 2:
 				w.produce(rapid.SampledFrom(w.producers).Draw(t, "producer"))
 			case 3, 4, 5:
 				w.deliver()
 			case 6:
 				w.relayout()
+			case 7:
+				w.begin(rapid.SampledFrom(w.producers).Draw(t, "producer"))
+			case 8, 9, 10:
+				w.look()
 			default:
 				w.consume()
 			}
+			w.checkSystem()
 		}
 		w.quiesce()
 	})
@@ -325,6 +389,9 @@ func TestInboxConsumesEverythingOnceInOrder(t *testing.T) {
 func (w *world) deliver() {
 	if len(w.queue) > 0 {
 		w.machine.Step(w.now, w.queue[0])
+		if s, ok := w.queue[0].(SystemPassed); ok {
+			w.checkPassed(s)
+		}
 		w.queue = w.queue[1:]
 	}
 }
@@ -341,8 +408,10 @@ func (w *world) quiesce() {
 		if step > 10_000 {
 			w.t.Fatalf("does not come to an end: %s", w.describe())
 		}
+		w.look()
 		w.deliver()
 		w.consume()
+		w.checkSystem()
 	}
 }
 

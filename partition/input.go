@@ -18,6 +18,7 @@ type inputStream struct {
 	holding   int                     // producers of which rows are held
 	bounds    minTree                 // what each producer holds the watermark back to
 	watermark int64
+	system    systemTime
 	finished  bool
 	idle      *idleness // nil: no producer is ever passed over
 }
@@ -37,7 +38,7 @@ type producer struct {
 func newInputStream(in Input, now visit.Instant) *inputStream {
 	s := &inputStream{
 		id: in.Stream, index: make(map[store.PartitionID]int, len(in.Producers)),
-		bounds: newMinTree(len(in.Producers)), watermark: store.NoTime,
+		bounds: newMinTree(len(in.Producers)), watermark: store.NoTime, system: newSystemTime(len(in.Producers)),
 	}
 	if in.Idle != nil {
 		s.idle = &idleness{Idle: *in.Idle, watermark: store.NoTime}
@@ -84,6 +85,7 @@ func (s *inputStream) moved(l *lane) {
 		s.holding++
 	}
 	p.minEvent = l.minEvent
+	s.system.heads.set(i, l.head())
 	s.bound(i)
 }
 

@@ -101,6 +101,10 @@ func (m *Machine) Step(now visit.Instant, e Event) {
 		}
 	case Draining:
 		m.drain(now)
+	case SystemPassed:
+		for i, in := range m.inputs {
+			in.system.look(e.Times[i], m.inbox.gap)
+		}
 	case Aligned:
 		m.source.aligned = e
 	case TimePassed: // settled below
@@ -164,7 +168,11 @@ func (m *Machine) stepReports(e ReportsRead) {
 }
 
 func (m *Machine) stepInbox(now visit.Instant, e InboxRead) {
-	m.applyReports(now, m.inbox.readDone(e.Rows, e.End), anyProducer)
+	end := m.inbox.readDone(e.Rows, e.End)
+	for _, in := range m.inputs {
+		in.system.readDone()
+	}
+	m.applyReports(now, end, anyProducer)
 }
 
 func (m *Machine) applyReports(now visit.Instant, atEnd bool, of store.PartitionID) {

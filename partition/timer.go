@@ -17,8 +17,9 @@ type TimerClock uint8
 const (
 	// EventClock is the event watermark of the streams that are watched.
 	EventClock TimerClock = iota
-	// SystemClock is the partition's wall clock, which counts as the end of time
-	// once the streams that are watched are completed.
+	// SystemClock is the system watermark of the streams that are watched: the wall
+	// clock, unless messages of an earlier time are on their way or wait; and the end
+	// of time once the streams are completed.
 	SystemClock
 	// RealClock is the wall clock and nothing else.
 	RealClock
@@ -54,7 +55,8 @@ const (
 	// clockSteps bounds the sleep until a timer is due, for the wall clock may
 	// step forward meanwhile.
 	clockSteps = time.Second
-	// visitSteps is how often a watermark is looked at that a visit stream moves.
+	// visitSteps is how often a watermark is looked at that a visit stream moves, or
+	// that others may hold back from the clock.
 	visitSteps = 10 * time.Millisecond
 )
 
@@ -216,7 +218,7 @@ func (t *timerStream) wake(now visit.Instant, watermark int64) time.Duration {
 	if trigger := t.window[0].Trigger; watermark > trigger-int64(clockSteps) {
 		wait = time.Duration(trigger - watermark)
 	}
-	if t.Clock == EventClock {
+	if t.Clock != RealClock {
 		wait = max(wait, visitSteps)
 	}
 	return now.Mono + wait

@@ -145,6 +145,32 @@ func TestClocks(t *testing.T) {
 		d.run(time.Second)
 		want(t, "completed", d.finished, true)
 	})
+	t.Run("system time waits for messages on their way and for those that wait here", func(t *testing.T) {
+		d := newDrive(t, "s", "", func(d *drive) {
+			d.cfg.Timers = []TimerStream{{Stream: "t", Clock: SystemClock, Watch: []Watch{{Stream: "s"}}, Parents: []string{"s"}}}
+			d.preset("t", 10, d.now.Wall+second, d.now.Wall+2*second)
+			began := d.now.Wall
+			d.cfg.System = func(r *store.InboxRow) int64 { return began + second + int64(r.Number)*second/2 }
+			d.cfg.Params.MaxRows, d.late = 1, true
+		})
+		began := d.now.Wall
+		d.run(time.Minute)
+		want(t, "fired while nothing is known", len(d.fired), 0)
+		d.step(d.passed(began + second/2))
+		d.run(time.Second)
+		want(t, "fired while an early epoch is under way", len(d.fired), 0)
+		d.step(d.passed(began + second))
+		d.run(time.Second)
+		want(t, "fired", len(d.fired), 1)
+		d.send("s", message{keyOf(1), "a"}) // of the time in between
+		d.step(d.passed(began + 3*second))
+		d.work() // which reads it
+		want(t, "fired while an earlier message waits", len(d.fired), 1)
+		d.send("s", message{keyOf(1), "b"}) // of the very time
+		d.step(d.passed(began + 3*second))
+		d.run(time.Second)
+		want(t, "order", d.orders, "[t message message t]")
+	})
 	t.Run("a clock that steps forward is noticed within a second", func(t *testing.T) {
 		d := newDrive(t, "s", "", func(d *drive) {
 			d.cfg.Timers = []TimerStream{{Stream: "t", Clock: RealClock}}

@@ -59,7 +59,7 @@ func (m *Machine) timerTime(t *timerStream, now visit.Instant) int64 {
 		}
 		state, watermark := m.parent(w.Stream, now)
 		if t.Clock == SystemClock {
-			watermark = now.Wall
+			watermark = m.systemWatermark(w.Stream, now)
 		}
 		if state != store.Finished {
 			least = min(least, earlier(watermark, int64(w.Delay)))

@@ -92,7 +92,10 @@ func (s *script) run() {
 	}
 }
 
-func (s *script) step(e Event) { s.machine.Step(s.now, e) }
+func (s *script) step(e Event) {
+	s.machine.Step(s.now, e)
+	s.machine.Step(s.now, SystemPassed{slices.Repeat([]int64{s.now.Wall}, len(s.cfg.Inputs))})
+}
 
 func (s *script) init() {
 	part := store.Partition{ID: 9, Computation: "c", Layout: 1, Generation: 5, Open: true}

@@ -13,10 +13,11 @@ const (
 // TimerStream is a timer stream of a computation. Timers fire when their
 // trigger is at most the watermark: the minimum over Delays (each watermark
 // minus its delay), else over Streams, else over the stream's parents. Event time
-// goes by event watermarks; system time by the clock, and is over once those streams
-// are completed; real time by the clock alone, so that a computation is completed
-// only when the last of its timers has fired. Timers lie in the store, and their
-// number is not limited.
+// goes by event watermarks. System time goes by system watermarks: the clock, held back
+// while a message that was sent earlier is on its way or waits, and over once those
+// streams are completed. Real time goes by the clock alone, so that a computation is
+// completed only when the last of its timers has fired. Timers lie in the store, and
+// their number is not limited.
 type TimerStream struct {
 	ID       string
 	TimeType string `yson:"time_type" enum:"event_time system_time real_time current_time"` // the clock; current_time is real_time

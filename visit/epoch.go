@@ -159,6 +159,19 @@ func (v *Visitor) Watermark(now Instant) int64 {
 	return max(w, v.pass.watermark)
 }
 
+// SystemWatermark returns the smallest system time of all visits buffered or in the
+// open epoch, else the clock.
+func (v *Visitor) SystemWatermark(now Instant) int64 {
+	switch chunks := v.buffer.chunks.live(); {
+	case v.epoch.counters.Seen > 0:
+		return v.epoch.system
+	case len(chunks) > 0:
+		return chunks[0].system
+	default:
+		return now.Wall
+	}
+}
+
 // AnnounceWatermark says that the open epoch's transaction reports w as the
 // stream's watermark; later visits are never earlier than it.
 func (v *Visitor) AnnounceWatermark(w int64) {

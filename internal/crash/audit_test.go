@@ -31,6 +31,9 @@ func audit(ctx context.Context, s store.Store, dataDir string, rows int) error {
 	if err != nil || len(tallies) == 0 {
 		return err
 	}
+	if clocks, ok := tallies["clocks"]; ok {
+		return auditClocks(tallies, clocks, dataDir, rows)
+	}
 	reader, routes := tallies["reader"], tallies["routes"]
 	emitted := 0
 	var problems []error

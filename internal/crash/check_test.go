@@ -119,14 +119,19 @@ type stamp struct {
 }
 
 // stamps are those of the sinks' files.
-func stamps(t *testing.T, dataDir string) (out [2]stamp) {
+func stamps(t *testing.T, dataDir string) map[string]stamp {
 	t.Helper()
-	for i, name := range []string{"snapshots.jsonl", "evicted.jsonl"} {
-		info, err := os.Stat(filepath.Join(dataDir, "out", name))
+	out := map[string]stamp{}
+	files, err := os.ReadDir(filepath.Join(dataDir, "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		info, err := f.Info()
 		if err != nil {
 			t.Fatal(err)
 		}
-		out[i] = stamp{info.Size(), info.ModTime()}
+		out[f.Name()] = stamp{info.Size(), info.ModTime()}
 	}
 	return out
 }

@@ -150,16 +150,17 @@ type summary struct {
 	Visits    uint64 `json:"visits"`
 	Passes    uint64 `json:"passes"`
 	Evictions int64  `json:"evictions"`
+	Timers    uint64 `json:"timers,omitempty"` // the command does not say
 }
 
 func newSummary(s *engine.Summary) summary {
-	return summary{s.Completed, s.Messages, s.Epochs, s.Visits, s.Passes, s.Counts["evictions"]}
+	return summary{s.Completed, s.Messages, s.Epochs, s.Visits, s.Passes, s.Counts["evictions"], s.Timers}
 }
 
 // limits are what the spec says of the sizes of epochs and inboxes.
 type limits struct{ rows, inbox int }
 
 func limitsOf(sp *spec.Spec) limits {
-	d := sp.Dynamic.Computation("routes")
+	d := sp.Dynamic.Computation("routes") // all defaults in a job of another kind
 	return limits{rows: d.MaxRowsPerBatch, inbox: int(d.InboxRowLimit)}
 }

@@ -77,7 +77,7 @@ func (t *tap) Commit(ctx context.Context, c *store.Commit) error {
 }
 
 // describe says what is special about a commit: finished tells consumers that
-// nothing more comes, done completes the partition.
+// nothing more comes, done completes the partition, in one that fires timers go.
 func describe(c *store.Commit) string {
 	var b strings.Builder
 	if c.Report != nil && finished(c.Report) {
@@ -85,6 +85,9 @@ func describe(c *store.Commit) string {
 	}
 	if c.Done {
 		b.WriteString(" done")
+	}
+	if len(c.TimersGone) > 0 {
+		b.WriteString(" fires")
 	}
 	if len(c.Taken) > 0 {
 		fmt.Fprintf(&b, " takes %d", len(c.Taken))

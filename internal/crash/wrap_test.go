@@ -29,6 +29,7 @@ func (w *wrappers) register(functions *flow.Registry, connectors *connector.Regi
 	sink, _ := files.Sink(file.Class)
 	return errors.Join(
 		functions.Register("rollup", w.function),
+		functions.Register("ledger", newLedger),
 		connectors.AddSource(file.Class, func(s connector.Setup) (connector.Source, error) {
 			real, err := source(s)
 			return &watchedSource{real, w}, err

@@ -1,0 +1,86 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rondo-flow/rondo/flow"
+	"github.com/rondo-flow/rondo/store/storetest"
+)
+
+// answering sets a system timer a little after each message was sent, and takes its
+// time with messages. Each firing compares itself with the key's last.
+type answering struct {
+	*countFunction
+	last *flow.State[int64]
+	slow time.Duration
+}
+
+func (f answering) OnMessage(ctx context.Context, rt flow.Runtime, m flow.Message, out flow.OutputCollector) error {
+	time.Sleep(f.slow)
+	after := flow.Time(1+m.Payload.Int64("value")*31%300) * flow.Time(time.Millisecond)
+	return errors.Join(
+		f.countFunction.OnMessage(ctx, rt, m, out),
+		out.AddTimer(flow.TimerRequest{TriggerTimestamp: m.SystemTimestamp + after + flow.Time(m.Payload.Int64("value"))}),
+	)
+}
+
+func (f answering) OnTimer(_ context.Context, rt flow.Runtime, t flow.Timer, _ flow.OutputCollector) error {
+	h := f.last.Open(rt, t)
+	last, _, err := h.Get()
+	if int64(t.TriggerTimestamp) < last {
+		rt.Count("disorder", 1)
+	}
+	if t.SystemTimestamp < t.TriggerTimestamp {
+		rt.Count("early", 1)
+	}
+	return errors.Join(err, h.Set(int64(t.TriggerTimestamp)))
+}
+
+// dawdling passes rows on, and takes its time.
+type dawdling struct{}
+
+func (dawdling) OnMessage(_ context.Context, rt flow.Runtime, m flow.Message, out flow.OutputCollector) error {
+	time.Sleep(2 * time.Millisecond)
+	return out.AddMessage(flow.OutputMessage{StreamID: "rows", Payload: m.Payload, EventTimestamp: m.EventTimestamp})
+}
+
+// TestSystemTimersWaitForEarlierMessages: epochs of the producer take long and
+// messages wait for a slow function, and no timer fires before one that an earlier
+// message sets for the same key; the same through faults of the store, which leave it
+// open what was committed.
+func TestSystemTimersWaitForEarlierMessages(t *testing.T) {
+	for seed := range uint64(6) {
+		synctest.Test(t, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(seed, 1))
+			r := timerRig(t, 800, 7, "time_type = system_time")
+			r.partitions, r.period = 1+rng.IntN(3), "1s"
+			r.functions = map[string]flow.Function{"dawdle": dawdling{}}
+			r.edit = func(edit func(string) string) func(string) string {
+				return func(text string) string {
+					text = relayed(t, "computation_class_name = transform; processing_function = dawdle")(edit(text))
+					return edited(t, "counter = {desired", "relay = {desired_partition_count = 2}; counter = {desired")(text)
+				}
+			}(r.edit)
+			r.function = func() flow.Function {
+				return answering{newCountFunction(r), flow.NewState("/last", flow.CBOR[int64]()), time.Duration(rng.IntN(3)) * time.Millisecond}
+			}
+			r.gate = make(chan struct{}) // or all would fire at the end of the input
+			time.AfterFunc(2*time.Second, func() { close(r.gate) })
+			sum := r.run(storetest.NewFaults(storetest.NewModel(), func(c storetest.Call) storetest.Fault {
+				if seed == 0 {
+					return storetest.Fault{}
+				}
+				return someFault(rng, c)
+			}))
+			r.check()
+			if sum.Timers != 800 || sum.Counts["disorder"] > 0 || sum.Counts["early"] > 2 { // those of the last rows are
+				t.Errorf("seed %d: %d timers fired, counts %v; want 800, in order and not before their time", seed, sum.Timers, sum.Counts)
+			}
+		})
+	}
+}
