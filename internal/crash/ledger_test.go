@@ -28,7 +28,7 @@ const delays = 20
 func (l ledger) OnMessage(_ context.Context, rt flow.Runtime, m flow.Message, out flow.OutputCollector) error {
 	n := m.Payload.Int64("n")
 	ahead := flow.Time(n*7919%delays) * flow.Time(time.Second)
-	soon := flow.Time(1+n*31%delays) * flow.Time(time.Millisecond) + flow.Time(n)
+	soon := flow.Time(1+n*31%delays)*flow.Time(time.Millisecond) + flow.Time(n)
 	err := errors.Join(
 		l.set(rt, m, out, "event", m.EventTimestamp+ahead+flow.Time(n)),
 		l.set(rt, m, out, "system", m.SystemTimestamp+soon),
