@@ -21,7 +21,7 @@ type answering struct {
 }
 
 func (f answering) OnMessage(ctx context.Context, rt flow.Runtime, m flow.Message, out flow.OutputCollector) error {
-	time.Sleep(f.slow)
+	<-time.After(f.slow)
 	after := flow.Time(1+m.Payload.Int64("value")*31%300) * flow.Time(time.Millisecond)
 	return errors.Join(
 		f.countFunction.OnMessage(ctx, rt, m, out),
@@ -45,7 +45,7 @@ func (f answering) OnTimer(_ context.Context, rt flow.Runtime, t flow.Timer, _ f
 type dawdling struct{}
 
 func (dawdling) OnMessage(_ context.Context, rt flow.Runtime, m flow.Message, out flow.OutputCollector) error {
-	time.Sleep(2 * time.Millisecond)
+	<-time.After(2 * time.Millisecond)
 	return out.AddMessage(flow.OutputMessage{StreamID: "rows", Payload: m.Payload, EventTimestamp: m.EventTimestamp})
 }
 
