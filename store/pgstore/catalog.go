@@ -13,10 +13,9 @@ import (
 
 // The counters.
 const (
-	counterGeneration = "generation"
-	counterPartition  = "partition"
-	counterQueue      = "queue"
-	counterTable      = "table"
+	counterPartition = "partition"
+	counterQueue     = "queue"
+	counterTable     = "table"
 )
 
 // Pipeline returns the stored pipeline.
@@ -49,7 +48,7 @@ func (s *Store) SavePipeline(ctx context.Context, p *store.Pipeline) error {
 		RunIds:          numbers(p.Runs, func(r *store.Run) int64 { return int64(r.ID) }),
 		RunPeriods:      numbers(p.Runs, func(r *store.Run) int64 { return r.Period }),
 	}
-	err := s.change(ctx, func(ctx context.Context, tx pgsql.DBTX) error {
+	err := s.change(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		saved, err := s.savePipeline(ctx, tx, p.Version, &next)
 		if err == nil && saved == 0 {
 			err = fmt.Errorf("the pipeline has not version %d any more: %w", p.Version, store.ErrConflict)
@@ -96,7 +95,7 @@ func (s *Store) CreatePartitions(ctx context.Context, ps []store.Partition) (out
 			return nil, err
 		}
 	}
-	err = s.change(ctx, func(ctx context.Context, tx pgsql.DBTX) error {
+	err = s.change(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		out, err = s.create(ctx, tx, ps)
 		return err
 	})
@@ -107,56 +106,50 @@ func (s *Store) CreatePartitions(ctx context.Context, ps []store.Partition) (out
 }
 
 // create holds the counter of partitions until the transaction ends.
-func (s *Store) create(ctx context.Context, tx pgsql.DBTX, ps []store.Partition) ([]store.Partition, error) {
+func (s *Store) create(ctx context.Context, tx pgx.Tx, ps []store.Partition) ([]store.Partition, error) {
 	last, err := s.sql.Count(ctx, tx, &pgsql.CountParams{Name: counterPartition, N: int64(len(ps))})
 	if err != nil {
 		return nil, err
 	}
 	out := make([]store.Partition, len(ps))
+	e, named := &epoch{}, map[string]bool{}
 	for i := range ps {
 		p := ps[i]
 		p.ID, p.State, p.Generation = store.PartitionID(last-int64(len(ps)-1-i)), store.Executing, 0
 		params := partitionParams(&p)
-		if _, err := s.sql.InsertComputation(ctx, tx, params.Computation); err != nil {
-			return nil, err
+		if !named[p.Computation] {
+			_, _ = s.sql.InsertComputation(ctx, e, params.Computation)
 		}
-		if err := s.sql.InsertPartition(ctx, tx, params); err != nil {
-			return nil, err
-		}
-		if err := s.sql.InsertHead(ctx, tx, params.ID); err != nil {
-			return nil, err
-		}
+		named[p.Computation] = true
+		_ = s.sql.InsertPartition(ctx, e, params)
+		_ = s.sql.InsertHead(ctx, e, params.ID)
 		p.Routing = append([]store.Route(nil), p.Routing...)
 		out[i] = p
 	}
-	return out, nil
+	return out, e.in(ctx, tx)
 }
 
-// RaiseGeneration locks the partition's row, which waits for the commit in flight,
-// and reads what a job needs in the transaction that raises.
+// RaiseGeneration raises first, which waits for the commit in flight, and then
+// reads what a job needs (D-1). Should somebody raise again between the two, what is
+// read may be newer, and the job finds itself fenced.
 func (s *Store) RaiseGeneration(ctx context.Context, id store.PartitionID) (job *store.Job, err error) {
-	err = s.change(ctx, func(ctx context.Context, tx pgsql.DBTX) error {
-		row, err := s.sql.LockPartition(ctx, tx, int64(id))
+	err = s.read(ctx, func(ctx context.Context, db pgsql.DBTX) error {
+		raised, err := s.sql.RaiseGeneration(ctx, db, int64(id))
+		if err != nil {
+			return err
+		}
+		p, err := s.sql.Partition(ctx, db, int64(id))
 		if err != nil {
 			return noPartition(id, err)
 		}
-		if row.Generation, err = s.sql.Count(ctx, tx, &pgsql.CountParams{Name: counterGeneration, N: 1}); err != nil {
-			return err
+		p.Generation = raised
+		jobs, err := s.jobs(ctx, db, []store.Partition{partitionOf(&p)})
+		if err == nil {
+			job = &jobs[0]
 		}
-		if err := s.sql.SetGeneration(ctx, tx, &pgsql.SetGenerationParams{ID: int64(id), Generation: row.Generation}); err != nil {
-			return err
-		}
-		job, err = s.job(ctx, tx, partitionOf(&row))
 		return err
 	})
-	if errors.Is(err, store.ErrUnknownOutcome) {
-		// Raising it once more harms nobody.
-		return nil, fmt.Errorf("%w: the generation of partition %d may have been raised: %v", store.ErrUnavailable, id, err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return job, nil
+	return job, err
 }
 
 func noPartition(id store.PartitionID, err error) error {
@@ -166,25 +159,40 @@ func noPartition(id store.PartitionID, err error) error {
 	return err
 }
 
-// job reads what the partition's epochs have committed beside states and inbox.
-func (s *Store) job(ctx context.Context, db pgsql.DBTX, p store.Partition) (*store.Job, error) {
-	h, err := s.sql.Head(ctx, db, int64(p.ID))
+// jobs reads what the partitions' epochs have committed beside states and inbox.
+func (s *Store) jobs(ctx context.Context, db pgsql.DBTX, ps []store.Partition) ([]store.Job, error) {
+	ids := numbers(ps, func(p *store.Partition) int64 { return int64(p.ID) })
+	heads, err := s.sql.Heads(ctx, db, ids)
 	if err != nil {
 		return nil, err
 	}
-	visitors, err := s.visitors(ctx, db, p.ID)
+	visitors, err := s.visitors(ctx, db, ids)
 	if err != nil {
 		return nil, err
 	}
-	return &store.Job{
-		Partition: p, Visitors: visitors, Report: reportOf(&h), Totals: totalsOf(&h), Offset: h.SourceOffset, Position: h.SinkPosition,
-	}, nil
+	byID := make(map[store.PartitionID]*pgsql.Head, len(heads))
+	for i := range heads {
+		byID[store.PartitionID(heads[i].Partition)] = &heads[i]
+	}
+	out := make([]store.Job, len(ps))
+	for i, p := range ps {
+		h := byID[p.ID]
+		if h == nil {
+			return nil, noPartition(p.ID, pgx.ErrNoRows)
+		}
+		out[i] = store.Job{
+			Partition: p, Visitors: visitors[p.ID], Report: reportOf(h), Totals: totalsOf(h), Offset: h.SourceOffset, Position: h.SinkPosition,
+		}
+	}
+	return out, nil
 }
 
-func (s *Store) visitors(ctx context.Context, db pgsql.DBTX, id store.PartitionID) (out []store.VisitorRow, err error) {
-	rows, err := s.sql.Visitors(ctx, db, int64(id))
+func (s *Store) visitors(ctx context.Context, db pgsql.DBTX, ids []int64) (map[store.PartitionID][]store.VisitorRow, error) {
+	rows, err := s.sql.Visitors(ctx, db, ids)
+	out := make(map[store.PartitionID][]store.VisitorRow, len(ids))
 	for _, r := range rows {
-		out = append(out, store.VisitorRow{Stream: string(r.Stream), Slot: int(r.Slot), Value: r.Value})
+		id := store.PartitionID(r.Partition)
+		out[id] = append(out[id], store.VisitorRow{Stream: string(r.Stream), Slot: int(r.Slot), Value: r.Value})
 	}
 	return out, err
 }
@@ -195,7 +203,8 @@ func (s *Store) Visitors(ctx context.Context, id store.PartitionID) (out []store
 		if _, err := s.sql.Partition(ctx, db, int64(id)); err != nil {
 			return noPartition(id, err)
 		}
-		out, err = s.visitors(ctx, db, id)
+		rows, err := s.visitors(ctx, db, []int64{int64(id)})
+		out = rows[id]
 		return err
 	})
 	return out, err

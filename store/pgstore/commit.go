@@ -35,7 +35,7 @@ func (s *Store) Commit(ctx context.Context, c *store.Commit) error {
 	s.fillQueues(ctx, e, c.Appended, c.Positions)
 	err := s.send(ctx, e)
 	if err == nil {
-		s.cleaner.removed(len(c.Taken), len(c.TimersGone))
+		s.cleaner.took(len(c.Taken))
 	}
 	return err
 }
@@ -119,36 +119,32 @@ func (f *filler) timers(ctx context.Context) {
 }
 
 func (f *filler) visitors(ctx context.Context) {
-	_ = putVisitors(ctx, f.sql, f, f.c.Partition, f.c.Visitors)
+	putVisitors(ctx, f.sql, f.epoch, f.c.Partition, f.c.Visitors)
 }
 
-func putVisitors(ctx context.Context, sql *pgsql.Queries, db pgsql.DBTX, id store.PartitionID, rows []store.VisitorRow) error {
+func putVisitors(ctx context.Context, sql *pgsql.Queries, e *epoch, id store.PartitionID, rows []store.VisitorRow) {
 	gone, put := split(lastOf(rows, compareVisitors), func(v *store.VisitorRow) bool { return len(v.Value) == 0 })
 	stream := func(v *store.VisitorRow) string { return v.Stream }
 	slot := func(v *store.VisitorRow) int32 { return int32(v.Slot) }
 	if len(gone) > 0 {
-		err := sql.DeleteVisitors(ctx, db, &pgsql.DeleteVisitorsParams{Partition: int64(id), Streams: texts(gone, stream), Slots: numbers(gone, slot)})
-		if err != nil {
-			return err
-		}
+		_ = sql.DeleteVisitors(ctx, e, &pgsql.DeleteVisitorsParams{Partition: int64(id), Streams: texts(gone, stream), Slots: numbers(gone, slot)})
 	}
-	if len(put) == 0 {
-		return nil
+	if len(put) > 0 {
+		_ = sql.PutVisitors(ctx, e, &pgsql.PutVisitorsParams{
+			Partition: int64(id), Streams: texts(put, stream), Slots: numbers(put, slot),
+			Vals: valuesOf(put, func(v *store.VisitorRow) []byte { return v.Value }),
+		})
 	}
-	return sql.PutVisitors(ctx, db, &pgsql.PutVisitorsParams{
-		Partition: int64(id), Streams: texts(put, stream), Slots: numbers(put, slot),
-		Vals: valuesOf(put, func(v *store.VisitorRow) []byte { return v.Value }),
-	})
 }
 
 func (f *filler) produce(ctx context.Context) {
 	if len(f.c.Produced) > 0 {
-		_ = putInbox(ctx, f.sql, f, f.c.Produced)
+		putInbox(ctx, f.sql, f.epoch, f.c.Produced)
 	}
 }
 
-func putInbox(ctx context.Context, sql *pgsql.Queries, db pgsql.DBTX, rows []store.InboxRow) error {
-	return sql.ProduceRows(ctx, db, &pgsql.ProduceRowsParams{
+func putInbox(ctx context.Context, sql *pgsql.Queries, e *epoch, rows []store.InboxRow) {
+	_ = sql.ProduceRows(ctx, e, &pgsql.ProduceRowsParams{
 		Targets:     numbers(rows, func(r *store.InboxRow) int64 { return int64(r.Target) }),
 		Layouts:     numbers(rows, func(r *store.InboxRow) int64 { return int64(r.Layout) }),
 		Producers:   numbers(rows, func(r *store.InboxRow) int64 { return int64(r.Producer) }),

@@ -27,6 +27,9 @@ func (e *epoch) Query(context.Context, string, ...any) (pgx.Rows, error) {
 // QueryRow is like Query.
 func (e *epoch) QueryRow(context.Context, string, ...any) pgx.Row { panic("an epoch reads nothing") }
 
+// in sends what was queued as a part of a transaction, in one round trip.
+func (e *epoch) in(ctx context.Context, tx pgx.Tx) error { return tx.SendBatch(ctx, &e.batch).Close() }
+
 // send sends the epoch. Once a part of it may have reached the server, ctx has no
 // effect any more.
 func (s *Store) send(ctx context.Context, e *epoch) error {

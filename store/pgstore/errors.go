@@ -1,6 +1,7 @@
 package pgstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -81,13 +82,17 @@ func classifyChange(err error) error {
 	switch {
 	case err == nil || hasClass(err):
 		return err
-	case errors.As(err, &pg) && pg.Severity == "ERROR":
+	case errors.As(err, &pg) && severity(pg) == "ERROR":
 		return classifyState(pg)
 	case pgconn.SafeToRetry(err): // nothing was sent
 		return classify(err)
 	}
 	return fmt.Errorf("%w: %w", store.ErrUnknownOutcome, withoutSecrets(err))
 }
+
+// severity is how grave an error is, in a form that does not depend on the language
+// in which the server speaks.
+func severity(pg *pgconn.PgError) string { return cmp.Or(pg.SeverityUnlocalized, pg.Severity) }
 
 // callersError is an error that is none of the server's, and is returned as it is.
 type callersError struct{ error }

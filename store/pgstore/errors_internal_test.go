@@ -47,6 +47,19 @@ func TestSQLSTATEsHaveTheClassThatSaysWhatToDo(t *testing.T) {
 	}
 }
 
+// A server may speak any language: what it says of an error's gravity is translated,
+// and said once more as it is.
+func TestTheLanguageOfTheServerChangesNoClass(t *testing.T) {
+	undone := &pgconn.PgError{Code: stateFenced, Severity: "FEHLER", SeverityUnlocalized: "ERROR", Message: "überholt"}
+	if got := classifyChange(undone); !errors.Is(got, store.ErrFenced) {
+		t.Errorf("an error: got %v, want %v", got, store.ErrFenced)
+	}
+	gone := &pgconn.PgError{Code: "57P01", Severity: "SCHWERWIEGEND", SeverityUnlocalized: "FATAL", Message: "breche ab"}
+	if got := classifyChange(gone); !errors.Is(got, store.ErrUnknownOutcome) {
+		t.Errorf("the end of a session: got %v, want %v", got, store.ErrUnknownOutcome)
+	}
+}
+
 // D-3: only an answer that says that all was undone is believed.
 func TestAChangeThatWasNotAnsweredHasAnUnknownOutcome(t *testing.T) {
 	for _, err := range []error{

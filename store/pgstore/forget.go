@@ -3,7 +3,7 @@ package pgstore
 import (
 	"context"
 
-	"github.com/rondo-flow/rondo/store/pgstore/internal/pgsql"
+	"github.com/jackc/pgx/v5"
 )
 
 // ForgetPipeline removes everything that the pipeline has in the store, in one
@@ -11,5 +11,5 @@ import (
 // were read goes too, as does what counters count stay. The pipeline must not be
 // running.
 func (s *Store) ForgetPipeline(ctx context.Context) error {
-	return s.change(ctx, func(ctx context.Context, tx pgsql.DBTX) error { return s.sql.ForgetPipeline(ctx, tx) })
+	return s.change(ctx, func(ctx context.Context, tx pgx.Tx) error { return s.sql.ForgetPipeline(ctx, tx) })
 }

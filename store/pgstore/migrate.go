@@ -120,7 +120,7 @@ func migrate(ctx context.Context, p *place, do func(m *migrator) error) error {
 	if err != nil {
 		return err
 	}
-	defer conn.Close(context.WithoutCancel(ctx))
+	defer hangUp(conn)
 	if _, err := conn.Exec(ctx, "SELECT set_config('search_path', $1, false)", pgx.Identifier{p.schema}.Sanitize()); err != nil {
 		return err
 	}

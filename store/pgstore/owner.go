@@ -21,9 +21,6 @@ const holdWait = time.Second
 
 const lockNotAvailable = "55P03"
 
-// releaseWait is how long a server that does not answer is asked to free the store.
-const releaseWait = time.Second
-
 // owner holds the store for this process: a lock that the server gives back when
 // the connection ends, as it does when the process dies. It only keeps a second
 // process from starting by mistake. What protects the data is the fence: should
@@ -74,9 +71,19 @@ func holder(ctx context.Context, conn *pgx.Conn, schema string) error {
 
 // release gives the store back, and waits until it is free.
 func (o *owner) release() {
-	ctx, cancel := context.WithTimeout(context.Background(), releaseWait)
+	ctx, cancel := context.WithTimeout(context.Background(), byeWait)
 	defer cancel()
 	// Where this fails, the server frees it once it finds the connection gone.
 	_, _ = o.conn.Exec(ctx, `SELECT pg_advisory_unlock_all()`)
-	_ = o.conn.Close(ctx)
+	hangUp(o.conn)
+}
+
+// byeWait is how long a server that does not answer is waited for at the end.
+const byeWait = time.Second
+
+// hangUp ends a connection, whatever its server does.
+func hangUp(conn *pgx.Conn) {
+	ctx, cancel := context.WithTimeout(context.Background(), byeWait)
+	defer cancel()
+	_ = conn.Close(ctx)
 }

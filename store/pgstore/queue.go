@@ -72,7 +72,7 @@ func (s *Store) CreateQueue(ctx context.Context, name string, partitions int) er
 	if err := store.ValidateQueue(name, partitions); err != nil {
 		return err
 	}
-	return s.change(ctx, func(ctx context.Context, tx pgsql.DBTX) error {
+	return s.change(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		if _, err := s.sql.Count(ctx, tx, &pgsql.CountParams{Name: counterQueue, N: 0}); err != nil {
 			return err
 		}
@@ -96,7 +96,7 @@ func (s *Store) CreateQueue(ctx context.Context, name string, partitions int) er
 
 // DropQueue waits for the transactions that append, and lets none begin.
 func (s *Store) DropQueue(ctx context.Context, name string) error {
-	return s.change(ctx, func(ctx context.Context, tx pgsql.DBTX) error {
+	return s.change(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		id, err := s.sql.LockQueue(ctx, tx, []byte(name))
 		if err != nil {
 			return noQueue(name, err)
@@ -211,7 +211,7 @@ func (q *queueReader) take(rows []pgsql.QueueRowsRow, asked int32) (done bool, e
 // removed by the next trim.
 func (s *Store) TrimQueue(ctx context.Context, name string, partition int, before uint64) error {
 	var head pgsql.QueuePartition
-	err := s.change(ctx, func(ctx context.Context, tx pgsql.DBTX) (err error) {
+	err := s.change(ctx, func(ctx context.Context, tx pgx.Tx) (err error) {
 		head, err = s.sql.LockQueuePartition(ctx, tx, &pgsql.LockQueuePartitionParams{Name: []byte(name), Partition: partitionNumber(partition)})
 		if err != nil {
 			return noQueue(name, err)
@@ -231,7 +231,7 @@ func (s *Store) TrimQueue(ctx context.Context, name string, partition int, befor
 }
 
 // trim moves the first offset of a head on, whose row is locked.
-func (s *Store) trim(ctx context.Context, tx pgsql.DBTX, head *pgsql.QueuePartition, before int64) error {
+func (s *Store) trim(ctx context.Context, tx pgx.Tx, head *pgsql.QueuePartition, before int64) error {
 	if before <= head.First {
 		return nil
 	}

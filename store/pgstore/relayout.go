@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/rondo-flow/rondo/store"
 	"github.com/rondo-flow/rondo/store/pgstore/internal/pgsql"
 )
@@ -15,7 +17,7 @@ func (s *Store) Relayout(ctx context.Context, r store.Relayout) (out []store.Par
 	if err := r.Validate(); err != nil {
 		return nil, err
 	}
-	err = s.change(ctx, func(ctx context.Context, tx pgsql.DBTX) error {
+	err = s.change(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		held, err := s.sql.LockConcerned(ctx, tx, []byte(r.Computation))
 		if err != nil {
 			return err
@@ -44,7 +46,7 @@ func (s *Store) Relayout(ctx context.Context, r store.Relayout) (out []store.Par
 }
 
 // former reads what the replaced partitions leave behind.
-func (s *Store) former(ctx context.Context, tx pgsql.DBTX, r store.Relayout) (*store.Former, error) {
+func (s *Store) former(ctx context.Context, tx pgx.Tx, r store.Relayout) (*store.Former, error) {
 	all, err := s.partitions(ctx, tx)
 	if err != nil {
 		return nil, err
@@ -54,16 +56,12 @@ func (s *Store) former(ctx context.Context, tx pgsql.DBTX, r store.Relayout) (*s
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range all {
-		if p.Computation != r.Computation {
-			continue
-		}
-		p.Routing = slices.Clone(p.Routing)
-		job, err := s.job(ctx, tx, p)
-		if err != nil {
-			return nil, err
-		}
-		f.Jobs = append(f.Jobs, *job)
+	replaced := slices.DeleteFunc(slices.Clone(all), func(p store.Partition) bool { return p.Computation != r.Computation })
+	for i := range replaced {
+		replaced[i].Routing = slices.Clone(replaced[i].Routing)
+	}
+	if f.Jobs, err = s.jobs(ctx, tx, replaced); err != nil {
+		return nil, err
 	}
 	rows, err := s.sql.AllInboxRows(ctx, tx, idsOf(present))
 	for i := range rows {
@@ -77,12 +75,9 @@ func idsOf(ids []store.PartitionID) []int64 {
 }
 
 // replace writes the new layout.
-func (s *Store) replace(ctx context.Context, tx pgsql.DBTX, r store.Relayout, f *store.Former, next []store.Successor) ([]store.Partition, error) {
+func (s *Store) replace(ctx context.Context, tx pgx.Tx, r store.Relayout, f *store.Former, next []store.Successor) ([]store.Partition, error) {
 	layout := f.NextLayout()
 	if err := s.sql.DeletePartitions(ctx, tx, idsOf(r.Replaced)); err != nil {
-		return nil, err
-	}
-	if err := s.reroute(ctx, tx, f, r.Computation, layout); err != nil {
 		return nil, err
 	}
 	rows := make([]store.Partition, len(next))
@@ -91,35 +86,33 @@ func (s *Store) replace(ctx context.Context, tx pgsql.DBTX, r store.Relayout, f 
 		rows[i].Layout, rows[i].Routing = layout, f.Jobs[0].Partition.Rerouted(r.Computation, layout)
 	}
 	made, err := s.create(ctx, tx, rows)
-	for i := range made {
-		if err == nil {
-			err = s.succeed(ctx, tx, &made[i], &next[i])
-		}
+	if err != nil {
+		return nil, err
 	}
-	return made, err
+	e := &epoch{}
+	s.reroute(ctx, e, f, r.Computation, layout)
+	for i := range made {
+		s.succeed(ctx, e, &made[i], &next[i])
+	}
+	return made, e.in(ctx, tx)
 }
 
 // reroute raises the routing version of everybody who writes to the computation
 // and stays.
-func (s *Store) reroute(ctx context.Context, tx pgsql.DBTX, f *store.Former, computation string, layout uint64) error {
+func (s *Store) reroute(ctx context.Context, e *epoch, f *store.Former, computation string, layout uint64) {
 	for i := range f.All {
 		p := &f.All[i]
 		if p.Computation == computation || !p.RoutesTo(computation) {
 			continue
 		}
 		layouts := layoutsOf(p.Rerouted(computation, layout))
-		if err := s.sql.SetRouting(ctx, tx, &pgsql.SetRoutingParams{ID: int64(p.ID), RoutingLayouts: layouts}); err != nil {
-			return err
-		}
+		_ = s.sql.SetRouting(ctx, e, &pgsql.SetRoutingParams{ID: int64(p.ID), RoutingLayouts: layouts})
 	}
-	return nil
 }
 
 // succeed writes what a partition begins with.
-func (s *Store) succeed(ctx context.Context, tx pgsql.DBTX, p *store.Partition, n *store.Successor) error {
-	if err := putVisitors(ctx, s.sql, tx, p.ID, n.Visitors); err != nil {
-		return err
-	}
+func (s *Store) succeed(ctx context.Context, e *epoch, p *store.Partition, n *store.Successor) {
+	putVisitors(ctx, s.sql, e, p.ID, n.Visitors)
 	head := &pgsql.RecordEpochParams{Partition: int64(p.ID)}
 	if n.Report != nil {
 		report := *n.Report
@@ -129,12 +122,13 @@ func (s *Store) succeed(ctx context.Context, tx pgsql.DBTX, p *store.Partition, 
 	if n.Totals != nil {
 		setTotals(head, n.Totals)
 	}
-	if err := s.sql.RecordEpoch(ctx, tx, head); err != nil || len(n.Inbox) == 0 {
-		return err
+	_ = s.sql.RecordEpoch(ctx, e, head)
+	if len(n.Inbox) == 0 {
+		return
 	}
 	rows := slices.Clone(n.Inbox)
 	for i := range rows {
 		rows[i].Target = p.ID
 	}
-	return putInbox(ctx, s.sql, tx, rows)
+	putInbox(ctx, s.sql, e, rows)
 }

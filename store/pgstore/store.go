@@ -111,7 +111,7 @@ func (s *Store) snapshot(ctx context.Context, do func(ctx context.Context, db pg
 
 // change makes a call that is a transaction of several statements. Until it is
 // about to commit, whatever goes wrong has changed nothing.
-func (s *Store) change(ctx context.Context, do func(ctx context.Context, tx pgsql.DBTX) error) error {
+func (s *Store) change(ctx context.Context, do func(ctx context.Context, tx pgx.Tx) error) error {
 	if err := s.enter(ctx); err != nil {
 		return err
 	}

@@ -105,18 +105,31 @@ func addTimers(a *store.TimerAnswer, r *store.TimerRequest, rows []pgsql.TimersO
 	return false
 }
 
-// LeastTimerEvent lets the server read the whole range.
+// slotGroup is how many slots are read by one statement of LeastTimerEvent.
+const slotGroup = 64
+
+// LeastTimerEvent reads the slots group by group, each within the time of a call of
+// its own: there may be more timers than can be read in one. Nobody but the caller
+// changes those of its range.
 func (s *Store) LeastTimerEvent(ctx context.Context, r store.TimerRequest) (least int64, any bool, err error) {
-	err = s.read(ctx, func(ctx context.Context, db pgsql.DBTX) error {
-		p, _ := slotsOf(&r)
-		row, err := s.sql.LeastTimerEvent(ctx, db, &pgsql.LeastTimerEventParams{
-			FirstSlot: p.FirstSlot, LastSlot: p.LastSlot, Computation: p.Computation, Stream: p.Stream,
-			AfterTrigger: p.AfterTrigger, AfterKey: p.AfterKey, Lower: p.Lower, Upper: p.Upper, Open: p.Open,
+	all, _ := slotsOf(&r)
+	for first := all.FirstSlot; first <= all.LastSlot; first += slotGroup {
+		last := min(first+slotGroup-1, all.LastSlot)
+		err := s.read(ctx, func(ctx context.Context, db pgsql.DBTX) error {
+			group, err := s.sql.LeastTimerEvent(ctx, db, &pgsql.LeastTimerEventParams{
+				FirstSlot: first, LastSlot: last, Computation: all.Computation, Stream: all.Stream,
+				AfterTrigger: all.AfterTrigger, AfterKey: all.AfterKey, Lower: all.Lower, Upper: all.Upper, Open: all.Open,
+			})
+			if group.There && (!any || group.Least < least) {
+				least, any = group.Least, true
+			}
+			return err
 		})
-		least, any = row.Least, row.There
-		return err
-	})
-	return least, any, err
+		if err != nil {
+			return 0, false, err
+		}
+	}
+	return least, any, nil
 }
 
 // KeyTimers asks for all keys at once.

@@ -4,24 +4,37 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
-// wornRows is how many removed rows make a table worth cleaning. The server cleans
-// by itself, too, but looks once a minute: a fast pipeline has removed millions of
-// rows by then, each of which every reader at the front steps over.
-const wornRows = 2000
+const (
+	// wornRows is how many removed rows make the inbox worth cleaning, at least. The
+	// server cleans by itself, too, but looks once a minute: a fast pipeline has
+	// removed millions of rows by then, each of which every reader at the front steps
+	// over.
+	wornRows = 2000
+	// wornShare is which part of a full inbox is removed before it is cleaned, since
+	// that takes the longer the more rows stay.
+	wornShare = 5
+)
 
-// cleaner vacuums the tables whose rows come and go, as they wear.
+// cleaner vacuums the inbox as it wears. Timers are left to the server: there may
+// be any number of them, and those that fired lie beside each other, where a reader
+// marks them as gone.
 type cleaner struct {
-	inbox, timers atomic.Int64 // rows removed since the last time
-	worn          chan struct{}
-	stop          context.CancelFunc
-	done          sync.WaitGroup
+	removed atomic.Int64 // rows since the last time
+	limit   atomic.Int64 // how many are worth cleaning
+	worn    chan struct{}
+	stop    context.CancelFunc
+	done    sync.WaitGroup
 }
 
 // startCleaner begins to clean until the cleaner is closed.
 func (s *Store) startCleaner() {
 	ctx, cancel := context.WithCancel(context.Background())
+	s.cleaner.limit.Store(wornRows)
 	s.cleaner.worn, s.cleaner.stop = make(chan struct{}, 1), cancel
 	s.cleaner.done.Go(func() {
 		for {
@@ -29,16 +42,15 @@ func (s *Store) startCleaner() {
 			case <-ctx.Done():
 				return
 			case <-s.cleaner.worn:
-				s.clean(ctx, "inbox", &s.cleaner.inbox)
-				s.clean(ctx, "timers", &s.cleaner.timers)
+				s.clean(ctx)
 			}
 		}
 	})
 }
 
-// removed counts rows that a commit has removed.
-func (c *cleaner) removed(inbox, timers int) {
-	if c.inbox.Add(int64(inbox)) < wornRows && c.timers.Add(int64(timers)) < wornRows {
+// took counts rows that a commit has removed.
+func (c *cleaner) took(rows int) {
+	if c.removed.Add(int64(rows)) < c.limit.Load() {
 		return
 	}
 	select {
@@ -52,14 +64,37 @@ func (c *cleaner) close() {
 	c.done.Wait()
 }
 
-// clean vacuums a table if it is worn. What cannot be cleaned now, since a reader
+// clean vacuums the inbox if it is worn. What cannot be cleaned now, since a reader
 // may still see it or the server is away, is cleaned another time.
-func (s *Store) clean(ctx context.Context, table string, removed *atomic.Int64) {
-	if removed.Load() < wornRows {
+func (s *Store) clean(ctx context.Context) {
+	if s.cleaner.removed.Load() < s.cleaner.limit.Load() {
 		return
 	}
-	removed.Store(0)
-	if _, err := s.pool.Exec(ctx, "VACUUM (SKIP_LOCKED, INDEX_CLEANUP ON) "+table); err != nil && ctx.Err() == nil {
-		s.opts.Logger.Warn("a table was not vacuumed; the server will do it, later", "table", table, "error", classify(err))
+	removed, began := s.cleaner.removed.Swap(0), time.Now()
+	rows, err := s.vacuum(ctx)
+	switch {
+	case err == nil:
+		s.cleaner.limit.Store(max(wornRows, int64(rows)/wornShare))
+		s.opts.Logger.Debug("the inbox was vacuumed", "removed", removed, "rows", rows, "took", time.Since(began))
+	case ctx.Err() == nil:
+		s.opts.Logger.Warn("the inbox was not vacuumed; the server will do it, later", "error", classify(err))
 	}
+}
+
+// vacuum works on a connection of its own, which no call waits for, and for as long
+// as it takes. It returns about how many rows are left.
+func (s *Store) vacuum(ctx context.Context) (rows float64, err error) {
+	conn, err := pgx.ConnectConfig(ctx, s.place.config.ConnConfig)
+	if err != nil {
+		return 0, err
+	}
+	defer hangUp(conn)
+	if err := s.place.settle(ctx, conn, Options{LockTimeout: s.opts.LockTimeout}); err != nil {
+		return 0, err
+	}
+	if _, err := conn.Exec(ctx, "VACUUM (SKIP_LOCKED, INDEX_CLEANUP ON) inbox"); err != nil {
+		return 0, err
+	}
+	err = conn.QueryRow(ctx, "SELECT reltuples FROM pg_class WHERE oid = 'inbox'::regclass").Scan(&rows)
+	return rows, err
 }

@@ -198,6 +198,22 @@ BEGIN
     END IF;
 END $$;
 
+-- Waits for the commit in flight of the partition, and gives it a new generation.
+-- It is a statement, which is a transaction, of its own: nobody waits for a client
+-- that stops between the counter's row and the end (D-4).
+CREATE FUNCTION raise_generation(of_partition bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    raised bigint;
+BEGIN
+    PERFORM FROM partitions WHERE id = of_partition FOR UPDATE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'there is no partition %', of_partition USING ERRCODE = 'RO001';
+    END IF;
+    UPDATE counters SET last = last + 1 WHERE name = 'generation' RETURNING last INTO raised;
+    UPDATE partitions SET generation = raised WHERE id = of_partition;
+    RETURN raised;
+END $$;
+
 -- Removes inbox rows of a partition whose row is locked, or moves their consumed
 -- prefix on. The rows are read again only to say what was wrong. Here and in other
 -- statements, OFFSET 0 in a lateral subquery keeps the planner from turning

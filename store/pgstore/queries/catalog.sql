@@ -26,8 +26,8 @@ SELECT * FROM partitions ORDER BY id;
 -- name: Partition :one
 SELECT * FROM partitions WHERE id = @id;
 
--- name: LockPartition :one
-SELECT * FROM partitions WHERE id = @id FOR UPDATE;
+-- name: RaiseGeneration :one
+SELECT raise_generation(@id::bigint)::bigint AS generation;
 
 -- Those of a computation and those that write to it, in the order in which all
 -- transactions lock them.
@@ -43,9 +43,6 @@ VALUES (@id, @computation, @kind, @state, 0, @layout, @lower, @upper, @open, @na
 -- name: InsertHead :exec
 INSERT INTO heads (partition) VALUES (@partition);
 
--- name: SetGeneration :exec
-UPDATE partitions SET generation = @generation WHERE id = @id;
-
 -- name: SetRouting :exec
 UPDATE partitions SET routing_layouts = @routing_layouts WHERE id = @id;
 
@@ -55,8 +52,8 @@ WITH p AS (DELETE FROM partitions WHERE id = ANY (@ids::bigint[])),
     v AS (DELETE FROM visitors WHERE partition = ANY (@ids::bigint[]))
 DELETE FROM inbox WHERE target = ANY (@ids::bigint[]);
 
--- name: Head :one
-SELECT * FROM heads WHERE partition = @partition;
+-- name: Heads :many
+SELECT * FROM heads WHERE partition = ANY (@partitions::bigint[]) ORDER BY partition;
 
 -- name: Reports :many
 SELECT * FROM heads WHERE report_generation IS NOT NULL ORDER BY partition;
@@ -65,4 +62,4 @@ SELECT * FROM heads WHERE report_generation IS NOT NULL ORDER BY partition;
 SELECT * FROM heads WHERE epochs IS NOT NULL ORDER BY partition;
 
 -- name: Visitors :many
-SELECT stream, slot, value FROM visitors WHERE partition = @partition ORDER BY stream, slot;
+SELECT * FROM visitors WHERE partition = ANY (@partitions::bigint[]) ORDER BY partition, stream, slot;

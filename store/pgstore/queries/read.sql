@@ -133,6 +133,7 @@ CROSS JOIN LATERAL (
 ) t
 ORDER BY t.trigger, t.key;
 
+-- The least event timestamp of the timers in some slots.
 -- name: LeastTimerEvent :one
 SELECT coalesce(min(t.event), 0)::bigint AS least, count(*) > 0 AS there
 FROM generate_series(@first_slot::integer, @last_slot::integer) AS s (slot)

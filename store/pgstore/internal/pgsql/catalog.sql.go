@@ -38,37 +38,50 @@ func (q *Queries) DeletePartitions(ctx context.Context, db DBTX, ids []int64) er
 	return err
 }
 
-const head = `-- name: Head :one
-SELECT partition, produced_generation, produced_number, source_offset, sink_position, report_generation, report_layout, report_computation, report_streams, report_watermarks, report_max_events, report_states, report_targets, report_numbers, epochs, messages, timers, visits, passes, count_names, count_values FROM heads WHERE partition = $1
+const heads = `-- name: Heads :many
+SELECT partition, produced_generation, produced_number, source_offset, sink_position, report_generation, report_layout, report_computation, report_streams, report_watermarks, report_max_events, report_states, report_targets, report_numbers, epochs, messages, timers, visits, passes, count_names, count_values FROM heads WHERE partition = ANY ($1::bigint[]) ORDER BY partition
 `
 
-func (q *Queries) Head(ctx context.Context, db DBTX, partition int64) (Head, error) {
-	row := db.QueryRow(ctx, head, partition)
-	var i Head
-	err := row.Scan(
-		&i.Partition,
-		&i.ProducedGeneration,
-		&i.ProducedNumber,
-		&i.SourceOffset,
-		&i.SinkPosition,
-		&i.ReportGeneration,
-		&i.ReportLayout,
-		&i.ReportComputation,
-		&i.ReportStreams,
-		&i.ReportWatermarks,
-		&i.ReportMaxEvents,
-		&i.ReportStates,
-		&i.ReportTargets,
-		&i.ReportNumbers,
-		&i.Epochs,
-		&i.Messages,
-		&i.Timers,
-		&i.Visits,
-		&i.Passes,
-		&i.CountNames,
-		&i.CountValues,
-	)
-	return i, err
+func (q *Queries) Heads(ctx context.Context, db DBTX, partitions []int64) ([]Head, error) {
+	rows, err := db.Query(ctx, heads, partitions)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Head
+	for rows.Next() {
+		var i Head
+		if err := rows.Scan(
+			&i.Partition,
+			&i.ProducedGeneration,
+			&i.ProducedNumber,
+			&i.SourceOffset,
+			&i.SinkPosition,
+			&i.ReportGeneration,
+			&i.ReportLayout,
+			&i.ReportComputation,
+			&i.ReportStreams,
+			&i.ReportWatermarks,
+			&i.ReportMaxEvents,
+			&i.ReportStates,
+			&i.ReportTargets,
+			&i.ReportNumbers,
+			&i.Epochs,
+			&i.Messages,
+			&i.Timers,
+			&i.Visits,
+			&i.Passes,
+			&i.CountNames,
+			&i.CountValues,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const insertComputation = `-- name: InsertComputation :execrows
@@ -194,30 +207,6 @@ func (q *Queries) LockConcerned(ctx context.Context, db DBTX, computation []byte
 	return items, nil
 }
 
-const lockPartition = `-- name: LockPartition :one
-SELECT id, computation, kind, state, generation, layout, lower, upper, open, name, routing_computations, routing_layouts FROM partitions WHERE id = $1 FOR UPDATE
-`
-
-func (q *Queries) LockPartition(ctx context.Context, db DBTX, id int64) (Partition, error) {
-	row := db.QueryRow(ctx, lockPartition, id)
-	var i Partition
-	err := row.Scan(
-		&i.ID,
-		&i.Computation,
-		&i.Kind,
-		&i.State,
-		&i.Generation,
-		&i.Layout,
-		&i.Lower,
-		&i.Upper,
-		&i.Open,
-		&i.Name,
-		&i.RoutingComputations,
-		&i.RoutingLayouts,
-	)
-	return i, err
-}
-
 const partition = `-- name: Partition :one
 SELECT id, computation, kind, state, generation, layout, lower, upper, open, name, routing_computations, routing_layouts FROM partitions WHERE id = $1
 `
@@ -312,6 +301,17 @@ func (q *Queries) Pipeline(ctx context.Context, db DBTX) (PipelineRow, error) {
 	return i, err
 }
 
+const raiseGeneration = `-- name: RaiseGeneration :one
+SELECT raise_generation($1::bigint)::bigint AS generation
+`
+
+func (q *Queries) RaiseGeneration(ctx context.Context, db DBTX, id int64) (int64, error) {
+	row := db.QueryRow(ctx, raiseGeneration, id)
+	var generation int64
+	err := row.Scan(&generation)
+	return generation, err
+}
+
 const reports = `-- name: Reports :many
 SELECT partition, produced_generation, produced_number, source_offset, sink_position, report_generation, report_layout, report_computation, report_streams, report_watermarks, report_max_events, report_states, report_targets, report_numbers, epochs, messages, timers, visits, passes, count_names, count_values FROM heads WHERE report_generation IS NOT NULL ORDER BY partition
 `
@@ -356,20 +356,6 @@ func (q *Queries) Reports(ctx context.Context, db DBTX) ([]Head, error) {
 		return nil, err
 	}
 	return items, nil
-}
-
-const setGeneration = `-- name: SetGeneration :exec
-UPDATE partitions SET generation = $1 WHERE id = $2
-`
-
-type SetGenerationParams struct {
-	Generation int64
-	ID         int64
-}
-
-func (q *Queries) SetGeneration(ctx context.Context, db DBTX, arg *SetGenerationParams) error {
-	_, err := db.Exec(ctx, setGeneration, arg.Generation, arg.ID)
-	return err
 }
 
 const setRouting = `-- name: SetRouting :exec
@@ -471,25 +457,24 @@ func (q *Queries) UpdatePipeline(ctx context.Context, db DBTX, arg *UpdatePipeli
 }
 
 const visitors = `-- name: Visitors :many
-SELECT stream, slot, value FROM visitors WHERE partition = $1 ORDER BY stream, slot
+SELECT partition, stream, slot, value FROM visitors WHERE partition = ANY ($1::bigint[]) ORDER BY partition, stream, slot
 `
 
-type VisitorsRow struct {
-	Stream []byte
-	Slot   int32
-	Value  []byte
-}
-
-func (q *Queries) Visitors(ctx context.Context, db DBTX, partition int64) ([]VisitorsRow, error) {
-	rows, err := db.Query(ctx, visitors, partition)
+func (q *Queries) Visitors(ctx context.Context, db DBTX, partitions []int64) ([]Visitor, error) {
+	rows, err := db.Query(ctx, visitors, partitions)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []VisitorsRow
+	var items []Visitor
 	for rows.Next() {
-		var i VisitorsRow
-		if err := rows.Scan(&i.Stream, &i.Slot, &i.Value); err != nil {
+		var i Visitor
+		if err := rows.Scan(
+			&i.Partition,
+			&i.Stream,
+			&i.Slot,
+			&i.Value,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

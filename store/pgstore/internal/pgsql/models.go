@@ -77,3 +77,10 @@ type Table struct {
 	Name   []byte
 	Schema []byte
 }
+
+type Visitor struct {
+	Partition int64
+	Stream    []byte
+	Slot      int32
+	Value     []byte
+}

@@ -238,6 +238,7 @@ type LeastTimerEventRow struct {
 	There bool
 }
 
+// The least event timestamp of the timers in some slots.
 func (q *Queries) LeastTimerEvent(ctx context.Context, db DBTX, arg *LeastTimerEventParams) (LeastTimerEventRow, error) {
 	row := db.QueryRow(ctx, leastTimerEvent,
 		arg.FirstSlot,

@@ -1,0 +1,84 @@
+package pgstore_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/rondo-flow/rondo/store"
+	"github.com/rondo-flow/rondo/store/pgstore"
+)
+
+// tap passes on what is logged.
+type tap struct {
+	slog.Handler
+	said chan slog.Record
+}
+
+func (t tap) Enabled(context.Context, slog.Level) bool { return true }
+
+func (t tap) Handle(_ context.Context, r slog.Record) error {
+	t.said <- r
+	return nil
+}
+
+// wear moves rows through an inbox, of which some stay.
+func wear(t *testing.T, s *pgstore.Store, p store.Partition, stay, pass int) {
+	t.Helper()
+	made := &store.Commit{Partition: p.ID, Generation: p.Generation, Computation: p.Computation}
+	taken := *made
+	for n := 1; n <= stay+pass; n++ {
+		key := store.InboxKey{Target: p.ID, Layout: 1, Producer: p.ID, Generation: p.Generation, Number: uint64(n)}
+		made.Produced = append(made.Produced, store.InboxRow{InboxKey: key, Count: 1, Payload: make([]byte, 100)})
+		if n <= pass {
+			taken.Taken = append(taken.Taken, store.InboxTake{Key: key, To: 1, Remove: true})
+		}
+	}
+	for _, c := range []*store.Commit{made, &taken} {
+		if err := s.Commit(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// The vacuum of a large inbox takes longer than any call may, and is made to take so
+// long here. It is no call.
+func TestTheInboxIsVacuumedForAsLongAsThatTakes(t *testing.T) {
+	const slow, call = "&vacuum_cost_delay=100&vacuum_cost_limit=20", 500 * time.Millisecond
+	log := tap{slog.DiscardHandler, make(chan slog.Record, 100)}
+	s := open(t, fresh(t, server)+slow, pgstore.Options{CallTimeout: call, Logger: slog.New(log)})
+	wear(t, s, owned(t, s, 1)[0], 100, 2100)
+	select {
+	case said := <-log.said:
+		var took time.Duration
+		said.Attrs(func(a slog.Attr) bool {
+			if a.Key == "took" {
+				took = a.Value.Duration()
+			}
+			return true
+		})
+		if took < call {
+			t.Fatalf("%q took %s, less than the time of a call, %s", said.Message, took, call)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("the inbox was not vacuumed")
+	}
+}
+
+// To clean costs as much as what stays is worth, so that it waits for a share of
+// that to go.
+func TestAFullInboxIsVacuumedLessOften(t *testing.T) {
+	log := tap{slog.DiscardHandler, make(chan slog.Record, 100)}
+	s := open(t, fresh(t, server), pgstore.Options{Logger: slog.New(log)})
+	parts := owned(t, s, 2)
+	wear(t, s, parts[0], 20_000, 2100)
+	<-log.said // it has been, and has seen what stays
+	wear(t, s, parts[1], 0, 2100)
+	if err := s.Close(); err != nil { // waits for the cleaner
+		t.Fatal(err)
+	}
+	if len(log.said) > 0 {
+		t.Fatalf("%q after another tenth was removed", (<-log.said).Message)
+	}
+}
