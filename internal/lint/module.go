@@ -16,6 +16,7 @@ type home struct {
 // homes lists every module that this one builds with. DESIGN.md says why
 // each was chosen.
 var homes = []home{
+	{"github.com/Shopify/toxiproxy/v2", nil},
 	{"github.com/alecthomas/kong", []string{"cmd/..."}},
 	{"github.com/cockroachdb/datadriven", nil},
 	{"github.com/cockroachdb/pebble/v2", []string{"store/pebblestore", "internal/bench"}},
@@ -25,6 +26,7 @@ var homes = []home{
 	{"github.com/jackc/pgx/v5", []string{"store/pgstore", "store/pgstore/internal/pgsql"}},
 	{"github.com/parquet-go/parquet-go", []string{"external"}},
 	{"github.com/rogpeppe/go-internal", nil},
+	{"github.com/rs/zerolog", nil},
 	{"github.com/vbauerster/mpb/v8", []string{"cmd/..."}},
 	{"go.uber.org/goleak", nil},
 	{"golang.org/x/sync", []string{"engine", "cmd/..."}},

@@ -41,6 +41,23 @@ func raise(t *testing.T, s store.Store, id store.PartitionID) *store.Job {
 	return job
 }
 
+// ownServer is a server of the test's own.
+func ownServer(t *testing.T, flags ...string) *pgtest.Server {
+	t.Helper()
+	s, err := pgtest.Start(flags...)
+	must(t, err)
+	closes(t, s)
+	return s
+}
+
+func closes(t *testing.T, s *pgtest.Server) {
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // numbered is the n-th commit of a partition: two states, an inbox row and an
 // offset, so that half of it would show.
 func numbered(p store.Partition, n int) *store.Commit {
@@ -82,15 +99,7 @@ func whole(t *testing.T, s store.Store, p store.Partition, least int) int {
 }
 
 func TestCommitsAreWholeOrAbsentAfterTheServerCrashed(t *testing.T) {
-	s, err := pgtest.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	s := ownServer(t)
 	url := fresh(t, s)
 	for round := range 3 {
 		kept := open(t, url, pgstore.Options{})
@@ -134,15 +143,7 @@ func TestCommitsAreWholeOrAbsentAfterTheServerCrashed(t *testing.T) {
 
 // A store whose server was away works on by itself once it is back.
 func TestTheStoreGoesOnWhenItsServerIsBack(t *testing.T) {
-	s, err := pgtest.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	s := ownServer(t)
 	kept := open(t, fresh(t, s), pgstore.Options{})
 	p := owned(t, kept, 1)[0]
 	if err := errors.Join(kept.Commit(t.Context(), numbered(p, 1)), s.Stop()); err != nil {
@@ -161,37 +162,6 @@ func TestTheStoreGoesOnWhenItsServerIsBack(t *testing.T) {
 		t.Fatalf("a commit when the server is back: %v", err)
 	}
 	whole(t, kept, p, 2)
-}
-
-// D-3: a connection that is cut before the answer leaves the outcome unknown, and
-// what is true is read.
-func TestACommitWhoseConnectionIsCutHasAnUnknownOutcome(t *testing.T) {
-	for name, tc := range map[string]struct {
-		mode int32
-		last int
-	}{
-		"before the server had it":   {refuse, 1},
-		"before the answer was back": {deafen, 2},
-	} {
-		t.Run(name, func(t *testing.T) {
-			between := newProxy(t, server)
-			url := fresh(t, server)
-			s := open(t, between.through(url), pgstore.Options{Connections: 1})
-			p := owned(t, s, 1)[0]
-			if err := s.Commit(t.Context(), numbered(p, 1)); err != nil {
-				t.Fatal(err)
-			}
-			between.mode.Store(tc.mode)
-			if err := s.Commit(t.Context(), numbered(p, 2)); !errors.Is(err, store.ErrUnknownOutcome) {
-				t.Fatalf("got %v, want %v", err, store.ErrUnknownOutcome)
-			}
-			between.mode.Store(pass)
-			if last := whole(t, s, p, 1); last != tc.last {
-				t.Fatalf("%d commits took effect, want %d", last, tc.last)
-			}
-			_ = s.Close()
-		})
-	}
 }
 
 // heldRow locks a partition's row, as a frozen owner does.

@@ -21,7 +21,7 @@ var server *pgtest.Server
 
 func TestMain(m *testing.M) {
 	var err error
-	if server, err = pgtest.Start(); err != nil {
+	if server, err = pgtest.StartTCP(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

@@ -7,7 +7,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -25,7 +24,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	fmt.Println(s.Dir())
+	fmt.Println(s.Socket())
 	select {} // until it is killed
 }
 
@@ -52,7 +51,7 @@ func TestAServerEndsWhenItsTestIsKilled(t *testing.T) {
 	if !lines.Scan() {
 		t.Fatalf("the child started no server: %v", child.Wait())
 	}
-	conn, err := net.Dial("unix", filepath.Join(lines.Text(), ".s.PGSQL.5432"))
+	conn, err := net.Dial("unix", lines.Text())
 	if err != nil {
 		t.Fatal(err)
 	}

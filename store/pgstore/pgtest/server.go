@@ -3,8 +3,10 @@ package pgtest
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"os/user"
@@ -19,14 +21,16 @@ import (
 
 // Server is a running server. It syncs what it commits, as one in earnest does.
 type Server struct {
-	dir    string
-	bin    string
-	as     *syscall.Credential
-	flags  []string
-	cmd    *exec.Cmd
-	exited chan error
-	guard  *guard
-	log    *os.File
+	dir      string
+	bin      string
+	as       *syscall.Credential
+	flags    []string
+	port     int
+	password string // of who comes by TCP
+	cmd      *exec.Cmd
+	exited   chan error
+	guard    *guard
+	log      *os.File
 }
 
 // startWait is how long a server may take to start or to recover.
@@ -35,6 +39,23 @@ const startWait = time.Minute
 // Start makes a server and waits until it answers. Flags are more of postgres'
 // own, like -c autovacuum=off. An error says what is missing.
 func Start(flags ...string) (*Server, error) {
+	return start("", flags, (*Server).init)
+}
+
+// StartTCP makes a server that listens on a port of this machine, too, where it
+// wants a password: for a Proxy.
+func StartTCP(flags ...string) (*Server, error) {
+	return start("", append(flags, "-c", "listen_addresses=127.0.0.1"), (*Server).init)
+}
+
+// StartOn makes a server whose folder is in one that is there, such as a disk of its
+// own.
+func StartOn(parent string, flags ...string) (*Server, error) {
+	return start(parent, flags, (*Server).init)
+}
+
+// start makes a server, with what fills its data folder.
+func start(parent string, flags []string, fill func(*Server) error) (*Server, error) {
 	bin, err := binaries()
 	if err != nil {
 		return nil, err
@@ -43,15 +64,44 @@ func Start(flags ...string) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "rondo-pg-")
+	dir, err := os.MkdirTemp(parent, "rondo-pg-")
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{dir: dir, bin: bin, as: as, flags: flags}
-	if err := errors.Join(s.init(), s.Begin()); err != nil {
+	s := &Server{dir: dir, bin: bin, as: as, flags: flags, password: rand.Text()}
+	if s.port, err = freePort(); err == nil {
+		err = s.own(dir)
+	}
+	if err == nil {
+		err = fill(s)
+	}
+	if err == nil {
+		s.log, err = os.Create(filepath.Join(s.dir, "log"))
+	}
+	if err == nil {
+		err = s.Begin()
+	}
+	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	return s, nil
+}
+
+// freePort finds a port that nobody has; the name of the socket has it, too.
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	return l.Addr().(*net.TCPAddr).Port, l.Close()
+}
+
+// own gives a file to whom the server runs as.
+func (s *Server) own(path string) error {
+	if s.as == nil {
+		return nil
+	}
+	return os.Chown(path, int(s.as.Uid), int(s.as.Gid))
 }
 
 // binaries finds the folder with initdb and postgres.
@@ -114,23 +164,26 @@ func (s *Server) command(name string, args ...string) *exec.Cmd {
 }
 
 func (s *Server) init() error {
-	if s.as != nil {
-		if err := os.Chown(s.dir, int(s.as.Uid), int(s.as.Gid)); err != nil {
-			return err
-		}
+	secret := filepath.Join(s.dir, "password")
+	if err := errors.Join(os.WriteFile(secret, []byte(s.password+"\n"), 0o600), s.own(secret)); err != nil {
+		return err
 	}
-	out, err := s.command("initdb", "-D", s.data(), "-U", "rondo", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync").CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("initdb: %w: %s", err, out)
+	return s.make("initdb", "-D", s.data(), "-U", "rondo", "--pwfile", secret,
+		"--auth-local=trust", "--auth-host=scram-sha-256", "-E", "UTF8", "--locale=C", "--no-sync")
+}
+
+// make runs a program that fills the data folder.
+func (s *Server) make(name string, args ...string) error {
+	if out, err := s.command(name, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", name, err, out)
 	}
-	s.log, err = os.Create(filepath.Join(s.dir, "log"))
-	return err
+	return nil
 }
 
 // Begin starts the server, which was stopped, and waits until it answers.
 func (s *Server) Begin() error {
 	args := []string{
-		"-D", s.data(), "-k", s.dir, "-c", "listen_addresses=", "-c", "unix_socket_permissions=0700", "-c", "max_connections=200",
+		"-D", s.data(), "-k", s.dir, "-p", strconv.Itoa(s.port), "-c", "listen_addresses=", "-c", "unix_socket_permissions=0700", "-c", "max_connections=200",
 		"-c", "shared_buffers=64MB",
 	}
 	s.cmd = s.command("postgres", append(args, s.flags...)...)
@@ -174,14 +227,20 @@ func (s *Server) said() []byte {
 
 // URL is where a store of a schema lies in the server.
 func (s *Server) URL(schema string) string {
-	url := "postgres:///postgres?user=rondo&host=" + s.dir
-	if schema != "" {
-		url += "&rondo_schema=" + schema
-	}
-	return url
+	return fmt.Sprintf("postgres:///postgres?user=rondo&host=%s&port=%d%s", s.dir, s.port, inSchema(schema))
 }
 
-// Dir is the folder of the server's socket, as host in a URL.
+func inSchema(schema string) string {
+	if schema == "" {
+		return ""
+	}
+	return "&rondo_schema=" + schema
+}
+
+// Socket is the file that the server listens on.
+func (s *Server) Socket() string { return filepath.Join(s.dir, fmt.Sprintf(".s.PGSQL.%d", s.port)) }
+
+// Dir is the server's folder.
 func (s *Server) Dir() string { return s.dir }
 
 // Crash ends the server as a failing machine would, but for what the disk had not
