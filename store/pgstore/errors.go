@@ -94,6 +94,13 @@ func classifyChange(err error) error {
 // in which the server speaks.
 func severity(pg *pgconn.PgError) string { return cmp.Or(pg.SeverityUnlocalized, pg.Severity) }
 
+// inTheWay tells that the server undid a transaction because of others, and that it
+// may go well the next time: a serialization failure or a deadlock.
+func inTheWay(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && severity(pg) == "ERROR" && (pg.Code == "40001" || pg.Code == "40P01")
+}
+
 // callersError is an error that is none of the server's, and is returned as it is.
 type callersError struct{ error }
 

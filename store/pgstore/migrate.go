@@ -101,7 +101,7 @@ type migrator struct {
 
 // withMigrator connects and lets do work.
 func withMigrator(ctx context.Context, url string, o Options, do func(m *migrator) error) error {
-	p, err := locate(url, o.withDefaults())
+	p, err := locate(url, o)
 	if err != nil {
 		return err
 	}

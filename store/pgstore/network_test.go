@@ -59,8 +59,8 @@ func TestABlackHoleHoldsACallUpForItsTimeOnly(t *testing.T) {
 	if _, err := s.Partitions(t.Context()); !errors.Is(err, store.ErrUnavailable) {
 		t.Fatalf("a read: %v, want %v", err, store.ErrUnavailable)
 	}
-	if _, err := s.Partitions(t.Context()); !errors.Is(err, store.ErrUnavailable) { // has to connect first
-		t.Fatalf("a read without a connection: %v, want %v", err, store.ErrUnavailable)
+	if err := s.Commit(t.Context(), numbered(p, 3)); !errors.Is(err, store.ErrUnavailable) { // has to connect first
+		t.Fatalf("a commit without a connection: %v, want %v", err, store.ErrUnavailable)
 	}
 	if took := time.Since(began); took > 20*call {
 		t.Fatalf("three calls took %s", took)

@@ -49,6 +49,13 @@ func TestAnOptionNamesTheSchemaBeforeTheURL(t *testing.T) {
 	open(t, url, pgstore.Options{Schema: schema})
 }
 
+func TestTheURLSaysHowLongACallMayTake(t *testing.T) {
+	url := fresh(t, server)
+	open(t, url+"&rondo_call_timeout=2s&rondo_lock_timeout=100ms", pgstore.Options{})
+	refuses(t, url+"&rondo_call_timeout=2", nil, "rondo_call_timeout=2 in the URL of the store is no duration")
+	refuses(t, url+"&rondo_lock_timeout=0s", nil, "rondo_lock_timeout=0s")
+}
+
 func TestAWrongURLIsToldWithoutItsPassword(t *testing.T) {
 	for _, url := range []string{
 		"postgres://rondo:hush@[::1/db",

@@ -1,6 +1,7 @@
 package pgstore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -37,28 +38,47 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	if o.Connections == 0 {
-		o.Connections = 8
-	}
-	if o.CallTimeout == 0 {
-		o.CallTimeout = time.Minute
-	}
-	if o.LockTimeout == 0 {
-		o.LockTimeout = 10 * time.Second
-	}
+	o.Connections = cmp.Or(o.Connections, 8)
+	o.CallTimeout = cmp.Or(o.CallTimeout, time.Minute)
+	o.LockTimeout = cmp.Or(o.LockTimeout, 10*time.Second)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	return o
 }
 
-// schemaParameter may stand in the URL.
-const schemaParameter = "rondo_schema"
+// from takes what the URL says and the options do not.
+func (o Options) from(params map[string]string) (Options, error) {
+	o.Schema = cmp.Or(o.Schema, params[schemaParameter], DefaultSchema)
+	for name, to := range map[string]*time.Duration{callParameter: &o.CallTimeout, lockParameter: &o.LockTimeout} {
+		text, said := params[name]
+		d, err := time.ParseDuration(text)
+		switch {
+		case !said || *to != 0:
+		case err != nil || d < time.Millisecond:
+			return o, fmt.Errorf("%s=%s in the URL of the store is no duration from 1ms on, such as 30s", name, text)
+		default:
+			*to = d
+		}
+	}
+	for _, name := range []string{schemaParameter, callParameter, lockParameter} {
+		delete(params, name)
+	}
+	return o.withDefaults(), nil
+}
 
-// place is a store's server, database and schema.
+// Options that may stand in the URL. They count unless Options say something.
+const (
+	schemaParameter = "rondo_schema"
+	callParameter   = "rondo_call_timeout" // a duration, as time.ParseDuration reads it
+	lockParameter   = "rondo_lock_timeout"
+)
+
+// place is a store's server, database and schema, and how it is used.
 type place struct {
 	config *pgxpool.Config
 	schema string
+	opts   Options
 }
 
 // locate reads a URL. Its errors never show it, since it may hold a password.
@@ -67,15 +87,11 @@ func locate(url string, o Options) (*place, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w; it looks like postgres://user@host:5432/database", store.ErrUnavailable, withoutSecrets(err))
 	}
-	p := &place{config: config, schema: o.Schema}
 	params := config.ConnConfig.RuntimeParams
-	if p.schema == "" {
-		p.schema = params[schemaParameter]
+	if o, err = o.from(params); err != nil {
+		return nil, err
 	}
-	delete(params, schemaParameter)
-	if p.schema == "" {
-		p.schema = DefaultSchema
-	}
+	p := &place{config, o.Schema, o}
 	if strings.ContainsRune(p.schema, 0) || len(p.schema) > 63 {
 		return nil, fmt.Errorf("%q is no name of a schema: it has 1 to 63 bytes", p.schema)
 	}
@@ -85,6 +101,9 @@ func locate(url string, o Options) (*place, error) {
 	}
 	config.MaxConns = int32(o.Connections)
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
+	if t := &config.ConnConfig.ConnectTimeout; *t == 0 || *t > o.CallTimeout {
+		*t = o.CallTimeout
+	}
 	config.AfterConnect = func(ctx context.Context, c *pgx.Conn) error { return p.settle(ctx, c, o) }
 	return p, nil
 }

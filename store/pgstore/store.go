@@ -36,7 +36,6 @@ var _ store.Store = (*Store)(nil)
 // not let the user in, and with an error without a class if there is no store,
 // or an older one.
 func Open(ctx context.Context, url string, o Options) (*Store, error) {
-	o = o.withDefaults()
 	p, err := locate(url, o)
 	if err != nil {
 		return nil, err
@@ -53,7 +52,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		held.release()
 		return nil, fmt.Errorf("%s: %w", p, classify(err))
 	}
-	s := &Store{place: p, opts: o, pool: pool, sql: pgsql.New(), owner: held}
+	s := &Store{place: p, opts: p.opts, pool: pool, sql: pgsql.New(), owner: held}
 	s.startCleaner()
 	return s, nil
 }
