@@ -56,7 +56,8 @@ func TestEpochsAreWholeOrAbsentWhenTheDiskIsFull(t *testing.T) {
 	s, err := pgtest.StartOn(disk, "-c", "max_wal_size=32MB", "-c", "min_wal_size=32MB", "-c", "autovacuum=off")
 	must(t, err)
 	closes(t, s)
-	kept := open(t, fresh(t, s), pgstore.Options{})
+	url := fresh(t, s)
+	kept := open(t, url, pgstore.Options{})
 	p := owned(t, kept, 1)[0]
 	acked, full := 0, error(nil)
 	for n := 1; full == nil; n++ {
@@ -72,7 +73,8 @@ func TestEpochsAreWholeOrAbsentWhenTheDiskIsFull(t *testing.T) {
 		t.Fatalf("a commit on a full disk: %v", full)
 	}
 	t.Logf("after %d commits: %v", acked, full)
-	must(t, os.Remove(ballast), s.Crash(), s.Begin())
+	must(t, kept.Close(), os.Remove(ballast), s.Crash(), s.Begin())
+	kept = open(t, url, pgstore.Options{})
 	last := whole(t, kept, p, acked)
 	p = raise(t, kept, p.ID).Partition
 	must(t, kept.Commit(t.Context(), &store.Commit{Partition: p.ID, Generation: p.Generation, Computation: p.Computation, Offset: []byte("after")}))
