@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -70,12 +69,12 @@ func (s *Store) clean(ctx context.Context) {
 	if s.cleaner.removed.Load() < s.cleaner.limit.Load() {
 		return
 	}
-	removed, began := s.cleaner.removed.Swap(0), time.Now()
+	removed := s.cleaner.removed.Swap(0)
 	rows, err := s.vacuum(ctx)
 	switch {
 	case err == nil:
 		s.cleaner.limit.Store(max(wornRows, int64(rows)/wornShare))
-		s.opts.Logger.Debug("the inbox was vacuumed", "removed", removed, "rows", rows, "took", time.Since(began))
+		s.opts.Logger.Debug("the inbox was vacuumed", "removed", removed, "rows", rows)
 	case ctx.Err() == nil:
 		s.opts.Logger.Warn("the inbox was not vacuumed; the server will do it, later", "error", classify(err))
 	}
