@@ -19,7 +19,7 @@ func (s *Store) CreateTable(ctx context.Context, name, schema string) (id store.
 	if err := store.ValidateTable(name); err != nil {
 		return 0, err
 	}
-	err = s.change(ctx, func(ctx context.Context, tx pgsql.DBTX) error {
+	err = s.change(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		if _, err := s.sql.Count(ctx, tx, &pgsql.CountParams{Name: counterTable, N: 0}); err != nil {
 			return err
 		}
@@ -62,7 +62,7 @@ func (s *Store) RenameTable(ctx context.Context, id store.TableID, name string) 
 	if err := store.ValidateTable(name); err != nil {
 		return err
 	}
-	return s.change(ctx, func(ctx context.Context, tx pgsql.DBTX) error {
+	return s.change(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		if _, err := s.sql.Count(ctx, tx, &pgsql.CountParams{Name: counterTable, N: 0}); err != nil {
 			return err
 		}
@@ -86,7 +86,7 @@ func (s *Store) RenameTable(ctx context.Context, id store.TableID, name string) 
 
 // DropTable waits for the transactions that write to it, and lets none begin.
 func (s *Store) DropTable(ctx context.Context, id store.TableID) error {
-	return s.change(ctx, func(ctx context.Context, tx pgsql.DBTX) error {
+	return s.change(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		locked, err := s.sql.LockTables(ctx, tx, &pgsql.LockTablesParams{ID: int64(id), Name: []byte{}})
 		if err == nil && len(locked) == 0 {
 			err = noTable(id)
