@@ -37,6 +37,7 @@ type job struct {
 	data    string
 	command string // the rondo command; "" is a child
 	store   string // the URL of a PostgreSQL store; "" is the data folder
+	faulty  bool   // its store has faults, which it may complain of
 	// figures checks the output and the summary of a job at its end.
 	figures func(*job, *summary)
 }
@@ -109,7 +110,7 @@ func specText(t *testing.T, s shape) string {
 func (j *job) start(o orders) *process {
 	j.t.Helper()
 	if j.command != "" {
-		return start(j.t, j.command, nil, j.arguments()...)
+		return start(j.t, j.faulty, j.command, nil, j.arguments()...)
 	}
 	o.Spec, o.Data, o.Store = j.spec, j.data, j.store
 	text, err := json.Marshal(o)
@@ -120,7 +121,7 @@ func (j *job) start(o orders) *process {
 	if err != nil {
 		j.t.Fatal(err)
 	}
-	return start(j.t, self, []string{ordersVariable + "=" + string(text)})
+	return start(j.t, j.faulty, self, []string{ordersVariable + "=" + string(text)})
 }
 
 func (j *job) arguments() []string {

@@ -30,10 +30,11 @@ type process struct {
 const longest = 2 * time.Minute
 
 // start starts a command. The context ends whatever a failed test leaves.
-func start(t *testing.T, name string, env []string, args ...string) *process {
+func start(t *testing.T, meant bool, name string, env []string, args ...string) *process {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), longest)
 	p := &process{t: t, cmd: exec.CommandContext(ctx, name, args...)}
+	p.err.meant = meant
 	p.cmd.Env = append(p.cmd.Environ(), env...)
 	p.err.kill = func() { _ = p.cmd.Process.Kill() }
 	p.cmd.Stderr = &p.err
@@ -126,7 +127,7 @@ func (p *process) finish() *summary {
 	p.t.Helper()
 	p.reap()
 	code := p.cmd.ProcessState.ExitCode()
-	if p.err.found || code != 0 && (code != -1 || !p.killed) {
+	if p.err.found && !p.err.meant || code != 0 && (code != -1 || !p.killed) {
 		p.t.Fatalf("%s, after %q, stderr:\n%s", p.cmd.ProcessState, p.last, p.err.text.String())
 	}
 	if code != 0 {
@@ -141,12 +142,13 @@ func (p *process) finish() *summary {
 
 // complaints is the stderr of a process, which is killed when it says anything
 // that is not for information: no life of a job meets an error, and an engine
-// that does tries again for ever. Write is called by one goroutine, which ends
-// before the process is reaped.
+// that does tries again for ever. Where faults are meant, complaints are. Write is
+// called by one goroutine, which ends before the process is reaped.
 type complaints struct {
 	kill  func()
 	text  strings.Builder
 	line  []byte // what has come of a line
+	meant bool
 	found bool
 }
 
@@ -155,8 +157,9 @@ func (c *complaints) Write(b []byte) (int, error) {
 	c.line = append(c.line, b...)
 	for line, rest, whole := bytes.Cut(c.line, []byte("\n")); whole; line, rest, whole = bytes.Cut(c.line, []byte("\n")) {
 		if !bytes.Contains(line, []byte(" level=INFO ")) && !c.found {
-			c.found = true
-			c.kill()
+			if c.found = true; !c.meant {
+				c.kill()
+			}
 		}
 		c.line = rest
 	}
