@@ -65,7 +65,7 @@ func New(o Options) (*Joiner, error) {
 		record:  recordOf(o.DataDir, o.Computation, o.Name),
 		opening: make(chan struct{}, 1),
 	}
-	j.source = source{disk: osDisk{}, path: p.Path, groupBy: o.GroupBy, columns: p.Schema, read: &j.read}
+	j.source = source{disk: osDisk{}, path: p.Path, groupBy: o.GroupBy, columns: p.columns, read: &j.read}
 	if j.before, err = j.record.rows(); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package external
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"time"
 
@@ -31,7 +32,9 @@ type parameters struct {
 	// Unavailable is what becomes of slices that cannot be read.
 	Unavailable string `yson:"unavailable_source_policy" enum:"retry mark_unreadable"`
 	// Schema gives the columns of a text that has no .meta file.
-	Schema *schema.Schema `yson:"schema"`
+	Schema []schema.Column `yson:"schema"`
+
+	columns *schema.Schema // of Schema, nil if it is not given
 }
 
 // Dynamic are the parameters that may change while a joiner runs.
@@ -60,6 +63,23 @@ func parse(o Options) (parameters, error) {
 	if !filepath.IsAbs(p.Path) {
 		p.Path = filepath.Join(o.SpecDir, p.Path)
 	}
-	_, err := FormatOf(p.Path)
-	return p, err
+	if _, err := FormatOf(p.Path); err != nil {
+		return p, err
+	}
+	return p, p.readSchema()
+}
+
+func (p *parameters) readSchema() (err error) {
+	if p.Schema == nil {
+		return nil
+	}
+	if p.columns, err = schema.New(p.Schema); err != nil {
+		return fmt.Errorf("schema: %w", err)
+	}
+	for _, c := range p.Schema {
+		if c.Expression != "" {
+			return fmt.Errorf("schema: column %s has an expression: a table stores all of its columns; leave the expression out", c.Name)
+		}
+	}
+	return nil
 }

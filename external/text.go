@@ -3,6 +3,7 @@ package external
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"sort"
 	"strings"
@@ -44,7 +45,14 @@ func (t *text) decoder() (rowtext.Decoder, error) {
 	if t.format == FormatCSV {
 		return rowtext.NewCSVDecoder(t.columns, rowtext.CSV{Delimiter: ',', Header: true})
 	}
-	return rowtext.NewJSONDecoder(t.columns), nil
+	d := rowtext.NewJSONDecoder(t.columns)
+	d.Unknown = func(name string) error { return wider(name, t.columns) }
+	return d, nil
+}
+
+// wider is that a row has more than the table: its schema may be that of another.
+func wider(name string, s *schema.Schema) error {
+	return fmt.Errorf("the row has a column %q, and the table does not: its columns are %s; add it to the schema, or leave it out of the rows", name, strings.Join(names(s), ", "))
 }
 
 func (t *text) schema() *schema.Schema { return t.columns }
