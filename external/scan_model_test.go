@@ -74,13 +74,12 @@ type model struct {
 	failing  int    // reads to come that fail
 	middle   func() // to be done in the middle of the next list
 	reads    int
-	lastPass int64
 }
 
 const modelBuckets = 3
 
 func newModel(t *testing.T, path, format string, policy Policy, versions []modelVersion) *model {
-	m := &model{t: t, path: path, format: format, versions: versions, policy: policy, lastPass: -1}
+	m := &model{t: t, path: path, format: format, versions: versions, policy: policy}
 	m.put(&versions[2])
 	m.rig = newRig(t, path, "", fmt.Sprintf("unavailable_source_policy=%s", policy))
 	m.rig.joiner.Set(Dynamic{ReadAttempts: 2, Backoff: time.Second, MaxShrinkRatio: 0.5})
