@@ -27,8 +27,9 @@ func tablesOf(c *spec.Computation) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(c.ExternalJoiners)), func(name string) bool { return !c.ExternalJoiners[name].VisitorDriven() })
 }
 
-// joiners makes the static tables of a computation. A table that is not there may
-// come; one that does not fit is a problem.
+// joiners makes the static tables of a computation. A table of other columns is a
+// problem of the spec. One that is not there, or cut off, is an outage as at any other
+// time: it must not keep a pipeline from starting anew.
 func (b *builder) joiners(ctx context.Context, n *node, c *spec.Computation, path string) {
 	clock := newClock()
 	for _, name := range tablesOf(c) {
@@ -48,7 +49,7 @@ func (b *builder) joiners(ctx context.Context, n *node, c *spec.Computation, pat
 		if err != nil {
 			continue
 		}
-		if err := table.Fits(ctx); errors.Is(err, external.ErrMalformed) {
+		if err := table.Fits(ctx); errors.Is(err, external.ErrUnfit) {
 			b.problem(at, err)
 		} else if err != nil {
 			b.o.Log.Warn("a table cannot be read now", "joiner", name, "error", err)

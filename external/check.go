@@ -26,10 +26,10 @@ func newKeyed(groupBy, table *schema.Schema) (*keyed, error) {
 		at, ok := table.Index(c.Name)
 		switch {
 		case !ok:
-			errs = append(errs, malformedf("it has no column %s, which is part of group_by_schema: its columns are %s", c.Name, names(table)))
+			errs = append(errs, unfitf("it has no column %s, which is part of group_by_schema: its columns are %s", c.Name, names(table)))
 			continue
 		case !sameType(c.Type, columns[at].Type):
-			errs = append(errs, malformedf("its column %s is %s, and %s in group_by_schema: the types must be the same", c.Name, columns[at].Type, c.Type))
+			errs = append(errs, unfitf("its column %s is %s, and %s in group_by_schema: the types must be the same", c.Name, columns[at].Type, c.Type))
 			continue
 		}
 		columns[at].Type, columns[at].Required = c.Type, true
@@ -42,7 +42,10 @@ func newKeyed(groupBy, table *schema.Schema) (*keyed, error) {
 	if err == nil {
 		k.grouper, err = schema.NewGrouper(groupBy, input)
 	}
-	return k, err
+	if err != nil {
+		return nil, &unfit{err}
+	}
+	return k, nil
 }
 
 // sameType takes string and utf8 for one type: other programs know one of them

@@ -9,12 +9,25 @@ import (
 // the same error.
 var ErrMalformed = errors.New("malformed table")
 
+// ErrUnfit marks tables whose columns are not what the key or the spec wants: as a rule
+// the spec names another table than it means. They are malformed too.
+var ErrUnfit = errors.New("table of other columns")
+
 // malformed is an ErrMalformed at a place in a table.
 type malformed struct{ err error }
 
 func (e *malformed) Error() string        { return e.err.Error() }
 func (e *malformed) Unwrap() error        { return e.err }
 func (e *malformed) Is(target error) bool { return target == ErrMalformed }
+
+// unfit is an ErrUnfit.
+type unfit struct{ err error }
+
+func (e *unfit) Error() string        { return e.err.Error() }
+func (e *unfit) Unwrap() error        { return e.err }
+func (e *unfit) Is(target error) bool { return target == ErrUnfit || target == ErrMalformed }
+
+func unfitf(format string, args ...any) error { return &unfit{fmt.Errorf(format, args...)} }
 
 func malformedf(format string, args ...any) error { return &malformed{fmt.Errorf(format, args...)} }
 

@@ -96,8 +96,8 @@ func (j *Joiner) Check(ctx context.Context) (Identity, error) {
 	return v.identity, nil
 }
 
-// Fits looks at the columns of the table alone. Its error is [ErrMalformed] if they
-// are not what the key wants.
+// Fits looks at the columns of the table alone. Its error is [ErrUnfit] if they are not
+// what the key wants; any other is that the table cannot be read now.
 func (j *Joiner) Fits(ctx context.Context) error {
 	v, err := j.source.open(ctx, glance)
 	if err != nil {

@@ -64,7 +64,7 @@ func (s *source) textColumns(m *meta, src io.ReaderAt, format Format, size int64
 	case format == FormatCSV:
 		return s.csvColumns(given, src, size)
 	case given == nil:
-		return nil, malformedf("the types of its columns are not known: add schema to the joiner's parameters, or write it with rondo table sort, which puts a %s file beside it", MetaSuffix)
+		return nil, unfitf("the types of its columns are not known: add schema to the joiner's parameters, or write it with rondo table sort, which puts a %s file beside it", MetaSuffix)
 	default:
 		return given, nil
 	}
@@ -79,12 +79,12 @@ func (s *source) csvColumns(given *schema.Schema, src io.ReaderAt, size int64) (
 	if given != nil {
 		for _, name := range header {
 			if _, ok := given.Index(name); !ok {
-				return nil, malformedf("its header: %w", wider(name, given))
+				return nil, unfitf("its header: %w", wider(name, given))
 			}
 		}
 		for _, c := range given.Columns() {
 			if !slices.Contains(header, c.Name) {
-				return nil, malformedf("its header has no column %s, which is in its schema: the columns are %s", c.Name, strings.Join(header, ", "))
+				return nil, unfitf("its header has no column %s, which is in its schema: the columns are %s", c.Name, strings.Join(header, ", "))
 			}
 		}
 		return given, nil

@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log"
 	"log/slog"
@@ -34,6 +33,19 @@ func main() {
 // run plays the scenes of story.go on the pipeline in a folder. The table and the
 // state are in another, empty one.
 func run(example, dir string, out io.Writer) (err error) {
+	t := newTable(example, dir)
+	if err := t.original(); err != nil {
+		return err
+	}
+	return mirror(example, dir, func(p *engine.Pipeline) error { return tell(p, t, out) })
+}
+
+func newTable(example, dir string) *table {
+	return &table{dir: dir, source: filepath.Join(example, "data", "airports.csv")}
+}
+
+// mirror runs the pipeline for as long as something else goes on beside it.
+func mirror(example, dir string, beside func(*engine.Pipeline) error) (err error) {
 	text, err := os.ReadFile(filepath.Join(example, "pipeline.yson"))
 	if err != nil {
 		return err
@@ -46,15 +58,11 @@ func run(example, dir string, out io.Writer) (err error) {
 	if err := function.Register(o.Functions); err != nil {
 		return err
 	}
-	t := &table{dir: dir, source: filepath.Join(example, "data", "airports.csv")}
-	if err := t.original(); err != nil {
-		return err
-	}
 	pipeline, err := engine.Prepare(context.Background(), o)
 	if err != nil {
 		return err
 	}
-	store, err := pebblestore.Open(filepath.Join(dir, "data", "store"), pebblestore.Options{})
+	store, err := pebblestore.Open(storeIn(dir), pebblestore.Options{})
 	if err != nil {
 		return err
 	}
@@ -65,10 +73,12 @@ func run(example, dir string, out io.Writer) (err error) {
 		ended <- err
 	}()
 	<-pipeline.Begun()
-	err = tell(pipeline, t, out)
+	err = beside(pipeline)
 	pipeline.Pause()
 	return errors.Join(err, <-ended)
 }
+
+func storeIn(dir string) string { return filepath.Join(dir, "data", "store") }
 
 // key is that of the pipeline's computation.
 const key = "hash=farm_hash(iata),iata"
@@ -80,10 +90,4 @@ func sorted(in, out string) error {
 		Types: map[string]schema.Type{"latitude": schema.TypeDouble, "longitude": schema.TypeDouble},
 	})
 	return err
-}
-
-// show prints the counters of the mirror.
-func show(out io.Writer, scene string, p *engine.Pipeline) {
-	c := p.Status().Counts
-	fmt.Fprintf(out, "%-28s %d created, %d updated, %d deleted\n", scene, c["created"], c["updated"], c["deleted"])
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,17 +15,24 @@ import (
 )
 
 // table is the file that the pipeline mirrors.
-type table struct{ dir, source string }
+type table struct {
+	dir, source string
+	good        string // CSV of the version that the state has to equal
+}
 
 func (t *table) path() string { return filepath.Join(t.dir, "airports.parquet") }
 
 // original is the first version: the airports as they are.
-func (t *table) original() error { return sorted(t.source, t.path()) }
+func (t *table) original() error {
+	t.good = t.source
+	return sorted(t.source, t.path())
+}
 
 // revised is the second: without those of Alaska, with Hawaii's renamed, and with
 // a hundred new ones.
 func (t *table) revised() error {
-	return t.rewritten(func(line string) string {
+	t.good = filepath.Join(t.dir, "revised.csv")
+	return t.rewritten(t.good, func(line string) string {
 		f := strings.Split(line, ",")
 		switch state := f[len(f)-4]; state {
 		case "AK":
@@ -37,10 +45,10 @@ func (t *table) revised() error {
 	}, 100)
 }
 
-// tiny is one that lost nearly everything.
+// tiny is one that lost nearly everything, which is not to be believed.
 func (t *table) tiny() error {
 	n := 0
-	return t.rewritten(func(line string) string {
+	return t.rewritten(filepath.Join(t.dir, "tiny.csv"), func(line string) string {
 		if n++; n > 11 {
 			return ""
 		}
@@ -49,8 +57,8 @@ func (t *table) tiny() error {
 }
 
 // rewritten makes a version of changed lines, those that become empty left out,
-// and new ones.
-func (t *table) rewritten(change func(string) string, more int) error {
+// and new ones. path is where it is written unsorted.
+func (t *table) rewritten(path string, change func(string) string, more int) error {
 	text, err := os.ReadFile(t.source)
 	if err != nil {
 		return err
@@ -65,11 +73,10 @@ func (t *table) rewritten(change func(string) string, more int) error {
 	for i := range more {
 		fmt.Fprintf(&b, "new%02d,New %d,Newtown,NT,USA,%d.5,0\n", i, i, i%90)
 	}
-	in := filepath.Join(t.dir, "version.csv")
-	if err := os.WriteFile(in, []byte(b.String()), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
 		return err
 	}
-	return sorted(in, t.path())
+	return sorted(path, t.path())
 }
 
 // lose takes the file away, and back puts it where it was.
@@ -90,14 +97,16 @@ func (t *table) swap() error {
 	return os.WriteFile(t.path(), []byte("PAR1 something else PAR1"), 0o600)
 }
 
-// tell plays the scenes, each of which lasts for whole passes.
-func tell(p *engine.Pipeline, t *table, out io.Writer) error {
-	nothing := func() error { return nil }
-	for _, scene := range []struct {
-		name   string
-		change func() error
-	}{
-		{"the table as it is:", nothing},
+// scene is something that happens to the table.
+type scene struct {
+	name   string
+	change func() error
+}
+
+// scenes are the story. Each lasts for whole passes.
+func (t *table) scenes() []scene {
+	return []scene{
+		{"the table as it is:", func() error { return nil }},
 		{"a second version:", t.revised},
 		{"the file is lost:", t.lose},
 		{"and is back:", t.back},
@@ -105,48 +114,60 @@ func tell(p *engine.Pipeline, t *table, out io.Writer) error {
 		{"something else is there:", t.swap},
 		{"nearly everything is gone:", t.tiny},
 		{"the first version again:", t.original},
-	} {
-		if err := scene.change(); err != nil {
+	}
+}
+
+// tell plays the scenes. After each, the state equals the last good version.
+func tell(p *engine.Pipeline, t *table, out io.Writer) error {
+	for _, s := range t.scenes() {
+		if err := s.change(); err != nil {
 			return err
 		}
 		if err := wholePass(p); err != nil {
 			return err
 		}
-		show(out, scene.name, p)
+		if err := compare(context.Background(), p.States(), t.good); err != nil {
+			return fmt.Errorf("%s %w", s.name, err)
+		}
+		fmt.Fprintf(out, "%-28s %s\n", s.name, counts(p))
 	}
 	return nil
 }
 
-// wholePass waits until every partition has begun and completed a pass from now on.
+// counts are the counters of the mirror.
+func counts(p *engine.Pipeline) string {
+	c := p.Status().Counts
+	return fmt.Sprintf("%d created, %d updated, %d deleted", c["created"], c["updated"], c["deleted"])
+}
+
+// wholePass waits until every partition has completed a pass that began after now.
 func wholePass(p *engine.Pipeline) error {
+	now := time.Now().UnixNano()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	late := time.NewTimer(2 * time.Minute)
 	defer late.Stop()
-	for before := passes(p); before == 0 || passes(p) < before+2; {
+	for {
+		if done, err := completedSince(p, now); done || err != nil {
+			return err
+		}
 		select {
 		case <-tick.C:
-			if before == 0 {
-				before = passes(p)
-			}
 		case <-late.C:
 			return errors.New("no pass is completed")
 		}
 	}
-	return nil
 }
 
-// passes is the number of the least pass under way, 0 before every partition works.
-func passes(p *engine.Pipeline) (least uint64) {
-	for _, v := range p.VisitStreams() {
-		for i, part := range v.Parts {
-			if i == 0 || part.Pass < least {
-				least = part.Pass
-			}
-		}
-		if len(v.Parts) < v.Partitions {
-			return 0
+func completedSince(p *engine.Pipeline, wall int64) (bool, error) {
+	parts, err := p.Passes("airports", "sweep")
+	if err != nil {
+		return false, err
+	}
+	for _, part := range parts {
+		if n := len(part.Passes); n == 0 || part.Passes[n-1].Start < wall {
+			return false, nil
 		}
 	}
-	return least
+	return true, nil
 }
