@@ -18,7 +18,7 @@ func TestScansOfManyPartitionsShareAJoiner(t *testing.T) {
 		m := &model{t: t, path: live, format: format}
 		m.put(&versions[0])
 		r := newRig(t, live, "", "unavailable_source_policy=mark_unreadable")
-		r.joiner.Set(Dynamic{ReadAttempts: 1, MaxShrinkRatio: 1})
+		r.joiner.Set(DynamicParameters{ReadAttempts: 1, MaxShrinkRatio: 1})
 		stop := make(chan struct{})
 		var group sync.WaitGroup
 		for range 4 {

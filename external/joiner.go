@@ -35,7 +35,7 @@ type Joiner struct {
 	record  record
 	now     func() time.Duration
 	log     *slog.Logger
-	dynamic atomic.Pointer[Dynamic]
+	dynamic atomic.Pointer[DynamicParameters]
 
 	read, opens, failures, listed, replacements atomic.Int64
 
@@ -75,7 +75,7 @@ func New(o Options) (*Joiner, error) {
 }
 
 // Set puts dynamic parameters in force.
-func (j *Joiner) Set(d Dynamic) { j.dynamic.Store(&d) }
+func (j *Joiner) Set(d DynamicParameters) { j.dynamic.Store(&d) }
 
 func (j *Joiner) attempts() int { return j.dynamic.Load().ReadAttempts }
 

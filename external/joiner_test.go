@@ -42,7 +42,7 @@ func TestOutages(t *testing.T) {
 	t.Run("JN-04 a failed read reaches the caller with the policy retry", func(t *testing.T) {
 		r := newRig(t, path, "", "")
 		n := r.failing()
-		r.joiner.Set(Dynamic{ReadAttempts: 1, Backoff: time.Minute})
+		r.joiner.Set(DynamicParameters{ReadAttempts: 1, Backoff: time.Minute})
 		*n = 1
 		if a, err := r.scan().List(ctx, whole()); err == nil || !strings.Contains(err.Error(), "the disk is gone") || len(a.Entries) > 0 {
 			t.Fatalf("%v %v", a, err)

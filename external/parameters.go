@@ -25,35 +25,48 @@ const (
 	MarkUnreadable Policy = "mark_unreadable" // the scan goes on, and the keys are unknown
 )
 
-// parameters are the static ones of a joiner.
-type parameters struct {
-	// Path is the table's, relative to the folder of the spec file.
+// Parameters are those of the joiner "static_table".
+type Parameters struct {
+	// The file, relative to the folder of the spec file; its end says the format: .parquet, .csv, .jsonl or .ndjson.
 	Path string `yson:"path,required"`
-	// Unavailable is what becomes of slices that cannot be read.
+	// What becomes of a slice that cannot be read: it is listed again (retry), or its keys are unknown.
 	Unavailable string `yson:"unavailable_source_policy" enum:"retry mark_unreadable"`
-	// Schema gives the columns of a text that has no .meta file.
+	// Columns of a text that has no .meta file; those of CSV are strings by default.
 	Schema []schema.Column `yson:"schema"`
 
 	columns *schema.Schema // of Schema, nil if it is not given
 }
 
-// Dynamic are the parameters that may change while a joiner runs.
-type Dynamic struct {
-	ReadAttempts   int           `yson:"read_attempts" range:">=1,<=1000"`                // how often a slice is read before it counts as unreadable
-	Backoff        time.Duration `yson:"unavailable_source_backoff" range:">=0,<=36500d"` // how long it is not read then
-	MaxShrinkRatio float64       `yson:"max_shrink_ratio" range:">=0,<=1"`                // a table that lost a larger part of its rows is not believed
+// DynamicParameters are those of the joiner "static_table" in the dynamic spec. They
+// may change while it runs.
+type DynamicParameters struct {
+	// How often a slice is read, at once, before it counts as unreadable.
+	ReadAttempts int `yson:"read_attempts" range:">=1,<=1000"`
+	// For how long the table is not read after that; the next list tries again.
+	Backoff time.Duration `yson:"unavailable_source_backoff" range:">=0,<=36500d"`
+	// What a table that lost a larger part of its rows since the last completed pass does not have is unknown until rondo table accept.
+	MaxShrinkRatio float64 `yson:"max_shrink_ratio" range:">=0,<=1"`
+}
+
+// SetDefaults sets what applies where nothing is said.
+func (d *DynamicParameters) SetDefaults() {
+	d.ReadAttempts, d.Backoff, d.MaxShrinkRatio = 3, 5*time.Minute, 0.5
 }
 
 // ParseDynamic reads the dynamic parameters of a joiner.
-func ParseDynamic(p flow.Parameters) (Dynamic, error) {
-	d := Dynamic{ReadAttempts: 3, Backoff: 5 * time.Minute, MaxShrinkRatio: 0.5}
-	err := p.Decode(&d)
+func ParseDynamic(p flow.Parameters) (d DynamicParameters, err error) {
+	d.SetDefaults()
+	err = p.Decode(&d)
 	return d, err
 }
 
+// SetDefaults sets what applies where nothing is said.
+func (p *Parameters) SetDefaults() { p.Unavailable = string(Retry) }
+
 // parse reads the static parameters.
-func parse(o Options) (parameters, error) {
-	p := parameters{Unavailable: string(Retry)}
+func parse(o Options) (Parameters, error) {
+	var p Parameters
+	p.SetDefaults()
 	if err := o.Parameters.Decode(&p); err != nil {
 		return p, err
 	}
@@ -69,7 +82,7 @@ func parse(o Options) (parameters, error) {
 	return p, p.readSchema()
 }
 
-func (p *parameters) readSchema() (err error) {
+func (p *Parameters) readSchema() (err error) {
 	if p.Schema == nil {
 		return nil
 	}

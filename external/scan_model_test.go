@@ -82,7 +82,7 @@ func newModel(t *testing.T, path, format string, policy Policy, versions []model
 	m := &model{t: t, path: path, format: format, versions: versions, policy: policy}
 	m.put(&versions[2])
 	m.rig = newRig(t, path, "", fmt.Sprintf("unavailable_source_policy=%s", policy))
-	m.rig.joiner.Set(Dynamic{ReadAttempts: 2, Backoff: time.Second, MaxShrinkRatio: 0.5})
+	m.rig.joiner.Set(DynamicParameters{ReadAttempts: 2, Backoff: time.Second, MaxShrinkRatio: 0.5})
 	m.disk = &faultyDisk{fail: m.read}
 	m.rig.joiner.source.disk = m.disk
 	m.scan = m.rig.joiner.Scan()

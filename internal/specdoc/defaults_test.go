@@ -11,6 +11,7 @@ import (
 	"github.com/rondo-flow/rondo/connector/datagen"
 	"github.com/rondo-flow/rondo/connector/file"
 	"github.com/rondo-flow/rondo/connector/queue"
+	"github.com/rondo-flow/rondo/external"
 	"github.com/rondo-flow/rondo/spec"
 	"github.com/rondo-flow/rondo/yson"
 )
@@ -27,6 +28,7 @@ var decoded = []struct {
 	{"connector/file", &file.SourceParameters{}}, {"connector/file", &file.SinkParameters{}},
 	{"connector/queue", &queue.SourceParameters{}}, {"connector/queue", &queue.SinkParameters{}},
 	{"connector/datagen", &datagen.Parameters{}},
+	{"external", &external.Parameters{}}, {"external", &external.DynamicParameters{}},
 }
 
 // TestDefaultsAreThoseOfTheProgram compares what is read from the syntax with

@@ -200,7 +200,7 @@ func (p *page) ignored(chapters []*chapter) {
 	p.print("\n")
 }
 
-// packages prints the parameters of all connectors and functions.
+// packages prints the parameters of all connectors, tables and functions.
 func (p *page) packages(root string) error {
 	p.print("## Connectors\n\nThe `parameters` of sources and sinks.\n\n")
 	folders, err := os.ReadDir(filepath.Join(root, "connector"))
@@ -215,6 +215,14 @@ func (p *page) packages(root string) error {
 			return err
 		}
 	}
+	p.print("## Static tables\n\nThe `parameters` of entries of `external_state_joiners`; [external.md](external.md) tells what they are for.\n\n")
+	tables, err := load(root, "external")
+	if err != nil {
+		return err
+	}
+	if err := p.structs(tables); err != nil {
+		return err
+	}
 	p.print("## Functions\n\nThe `processing_function_parameters` of the built-in functions.\n\n")
 	return p.parameters(root, functions, 3)
 }
@@ -226,15 +234,19 @@ func (p *page) parameters(root, dir string, level int) error {
 	if err != nil {
 		return err
 	}
-	parts := s.parameterStructs()
-	if len(parts) == 0 {
+	if len(s.parameterStructs()) == 0 {
 		return nil
 	}
 	if level == 4 {
 		p.print("### %s\n\n", filepath.Base(dir))
 	}
 	p.documentation(s, level)
-	for _, name := range parts {
+	return p.structs(s)
+}
+
+// structs prints the parameter structs of a package.
+func (p *page) structs(s *source) error {
+	for _, name := range s.parameterStructs() {
 		b := &book{source: s, inPlace: true}
 		if err := b.add("", name); err != nil {
 			return err

@@ -31,7 +31,7 @@ func TestTheReferenceIsTheSameEachTime(t *testing.T) {
 // packages, not in the syntax that the generator reads.
 func TestEveryTaggedNameIsInTheReference(t *testing.T) {
 	text, count := thisReference(t), 0
-	for _, pattern := range []string{"spec/*.go", "schema/*.go", "function/*.go", "connector/*/*.go"} {
+	for _, pattern := range []string{"spec/*.go", "schema/*.go", "function/*.go", "connector/*/*.go", "external/parameters.go"} {
 		paths, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil || len(paths) == 0 {
 			t.Fatalf("%s: %v", pattern, err)
@@ -90,7 +90,7 @@ func TestWriteReplacesThePage(t *testing.T) {
 		t.Fatal(err)
 	}
 	tree := t.TempDir()
-	for _, dir := range []string{"spec", "schema", "function", "connector"} {
+	for _, dir := range []string{"spec", "schema", "function", "connector", "external"} {
 		if err := os.CopyFS(filepath.Join(tree, dir), os.DirFS(filepath.Join(root, dir))); err != nil {
 			t.Fatal(err)
 		}

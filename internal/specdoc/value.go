@@ -45,6 +45,7 @@ var foreignKinds = map[string]kind{
 	"yson.Size":     sizeKind,
 	"yson.Node":     plain("any value"),
 	"schema.Schema": plain("[schema](#schemas)"),
+	"schema.Column": plain("[column](#schemas)"),
 }
 
 // kindOf describes a type of the package.
