@@ -63,7 +63,7 @@ func buildPrograms() error {
 
 // Each document is a session at a terminal, in a folder with the examples.
 func TestTheDocumentsCommandsPrintWhatTheySay(t *testing.T) {
-	for _, document := range []string{"../README.md", "quickstart.md", "control.md", "visits.md"} {
+	for _, document := range []string{"../README.md", "quickstart.md", "control.md", "visits.md", "external.md"} {
 		t.Run(filepath.Base(document), func(t *testing.T) {
 			dir := t.TempDir()
 			for _, example := range []string{"flights", "sessions"} {

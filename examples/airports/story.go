@@ -142,17 +142,16 @@ func counts(p *engine.Pipeline) string {
 
 // wholePass waits until every partition has completed a pass that began after now.
 func wholePass(p *engine.Pipeline) error {
-	now := time.Now().UnixNano()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	late := time.NewTimer(2 * time.Minute)
 	defer late.Stop()
-	for {
-		if done, err := completedSince(p, now); done || err != nil {
-			return err
-		}
+	for now := (<-tick.C).UnixNano(); ; {
 		select {
 		case <-tick.C:
+			if done, err := completedSince(p, now); done || err != nil {
+				return err
+			}
 		case <-late.C:
 			return errors.New("no pass is completed")
 		}
