@@ -48,6 +48,9 @@ type Partition struct {
 	Layout     uint64
 	State      PartitionState
 	Generation Generation
+	// Worker runs the partition, where several may (Cluster). Empty: none, or the
+	// only one.
+	Worker string
 	// Routing holds the layout versions of the computations this one writes
 	// to; commits rely on them (D-12).
 	Routing []Route

@@ -13,9 +13,11 @@ import (
 
 // The counters.
 const (
-	counterPartition = "partition"
-	counterQueue     = "queue"
-	counterTable     = "table"
+	counterGeneration = "generation"
+	counterPartition  = "partition"
+	counterQueue      = "queue"
+	counterAssignment = "assignment"
+	counterTable      = "table"
 )
 
 // Pipeline returns the stored pipeline.
@@ -134,7 +136,7 @@ func (s *Store) create(ctx context.Context, tx pgx.Tx, ps []store.Partition) ([]
 // read may be newer, and the job finds itself fenced.
 func (s *Store) RaiseGeneration(ctx context.Context, id store.PartitionID) (job *store.Job, err error) {
 	err = s.read(ctx, func(ctx context.Context, db pgsql.DBTX) error {
-		raised, err := s.sql.RaiseGeneration(ctx, db, int64(id))
+		raised, err := s.sql.RaiseGeneration(ctx, db, &pgsql.RaiseGenerationParams{ID: int64(id), Worker: s.opts.Worker})
 		if err != nil {
 			return err
 		}

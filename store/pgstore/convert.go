@@ -48,7 +48,7 @@ func partitionOf(p *pgsql.Partition) store.Partition {
 	out := store.Partition{
 		ID: store.PartitionID(p.ID), Computation: string(p.Computation), Kind: store.Kind(p.Kind), Name: string(p.Name),
 		Lower: uint64(p.Lower), Upper: uint64(p.Upper), Open: p.Open, Layout: uint64(p.Layout),
-		State: store.PartitionState(p.State), Generation: store.Generation(p.Generation),
+		State: store.PartitionState(p.State), Generation: store.Generation(p.Generation), Worker: p.Worker,
 	}
 	for i, c := range p.RoutingComputations {
 		out.Routing = append(out.Routing, store.Route{Computation: string(c), Layout: uint64(p.RoutingLayouts[i])})

@@ -147,7 +147,7 @@ func MigrateUp(ctx context.Context, url string, o Options) (made []Migration, er
 // it; nil if there is none. The store must not be in use.
 func MigrateDown(ctx context.Context, url string, o Options) (undone *Migration, err error) {
 	err = withMigrator(ctx, url, o, func(m *migrator) error {
-		held, err := hold(ctx, m.place)
+		held, err := hold(ctx, m.place, false)
 		if err != nil {
 			return err
 		}

@@ -24,6 +24,10 @@ type Options struct {
 	// Schema holds the store's tables. Stores in different schemas of a database
 	// have nothing to do with each other. DefaultSchema.
 	Schema string
+	// Worker is the id of a worker of a cluster, whose store this is: others may
+	// have the store open too, and only partitions assigned to the worker get a
+	// generation. Empty: the store belongs to this process alone.
+	Worker string
 	// Connections is how many there are at most, 8, beside the one that holds the
 	// store for this process.
 	Connections int
@@ -98,6 +102,9 @@ func locate(url string, o Options) (*place, error) {
 	if params["application_name"] == "" {
 		host, _ := os.Hostname() // a process without host name is still one
 		params["application_name"] = fmt.Sprintf("rondo, process %d on %s", os.Getpid(), host)
+	}
+	if o.Worker != "" {
+		params["application_name"] = sessionName(o.Worker)
 	}
 	config.MaxConns = int32(o.Connections)
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement

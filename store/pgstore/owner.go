@@ -28,15 +28,20 @@ const lockNotAvailable = "55P03"
 // over (D-4).
 type owner struct{ conn *pgx.Conn }
 
-// hold takes the store, or tells who has it.
-func hold(ctx context.Context, p *place) (*owner, error) {
+// hold takes the store, or tells who has it. Workers of a cluster hold it
+// together.
+func hold(ctx context.Context, p *place, shared bool) (*owner, error) {
 	conn, err := pgx.ConnectConfig(ctx, p.config.ConnConfig)
 	if err != nil {
 		return nil, err
 	}
 	o := &owner{conn}
 	if _, err = conn.Exec(ctx, `SELECT set_config('lock_timeout', $1, false)`, millis(holdWait)); err == nil {
-		_, err = conn.Exec(ctx, `SELECT pg_advisory_lock($1, hashtext($2))`, int32(lockSpace), p.schema)
+		take := `SELECT pg_advisory_lock($1, hashtext($2))`
+		if shared {
+			take = `SELECT pg_advisory_lock_shared($1, hashtext($2))`
+		}
+		_, err = conn.Exec(ctx, take, int32(lockSpace), p.schema)
 	}
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) && pg.Code == lockNotAvailable {

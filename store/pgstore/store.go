@@ -43,7 +43,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	if err := checkFormat(ctx, p); err != nil {
 		return nil, fmt.Errorf("%s: %w", p, classify(err))
 	}
-	held, err := hold(ctx, p)
+	held, err := hold(ctx, p, o.Worker != "")
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p, classify(err))
 	}

@@ -27,7 +27,7 @@ SELECT * FROM partitions ORDER BY id;
 SELECT * FROM partitions WHERE id = @id;
 
 -- name: RaiseGeneration :one
-SELECT raise_generation(@id::bigint)::bigint AS generation;
+SELECT raise_generation(@id::bigint, @worker::text)::bigint AS generation;
 
 -- Those of a computation and those that write to it, in the order in which all
 -- transactions lock them.

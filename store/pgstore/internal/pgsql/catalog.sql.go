@@ -208,7 +208,7 @@ func (q *Queries) LockConcerned(ctx context.Context, db DBTX, computation []byte
 }
 
 const partition = `-- name: Partition :one
-SELECT id, computation, kind, state, generation, layout, lower, upper, open, name, routing_computations, routing_layouts FROM partitions WHERE id = $1
+SELECT id, computation, kind, state, generation, layout, lower, upper, open, name, routing_computations, routing_layouts, worker FROM partitions WHERE id = $1
 `
 
 func (q *Queries) Partition(ctx context.Context, db DBTX, id int64) (Partition, error) {
@@ -227,12 +227,13 @@ func (q *Queries) Partition(ctx context.Context, db DBTX, id int64) (Partition, 
 		&i.Name,
 		&i.RoutingComputations,
 		&i.RoutingLayouts,
+		&i.Worker,
 	)
 	return i, err
 }
 
 const partitions = `-- name: Partitions :many
-SELECT id, computation, kind, state, generation, layout, lower, upper, open, name, routing_computations, routing_layouts FROM partitions ORDER BY id
+SELECT id, computation, kind, state, generation, layout, lower, upper, open, name, routing_computations, routing_layouts, worker FROM partitions ORDER BY id
 `
 
 func (q *Queries) Partitions(ctx context.Context, db DBTX) ([]Partition, error) {
@@ -257,6 +258,7 @@ func (q *Queries) Partitions(ctx context.Context, db DBTX) ([]Partition, error) 
 			&i.Name,
 			&i.RoutingComputations,
 			&i.RoutingLayouts,
+			&i.Worker,
 		); err != nil {
 			return nil, err
 		}
@@ -302,11 +304,16 @@ func (q *Queries) Pipeline(ctx context.Context, db DBTX) (PipelineRow, error) {
 }
 
 const raiseGeneration = `-- name: RaiseGeneration :one
-SELECT raise_generation($1::bigint)::bigint AS generation
+SELECT raise_generation($1::bigint, $2::text)::bigint AS generation
 `
 
-func (q *Queries) RaiseGeneration(ctx context.Context, db DBTX, id int64) (int64, error) {
-	row := db.QueryRow(ctx, raiseGeneration, id)
+type RaiseGenerationParams struct {
+	ID     int64
+	Worker string
+}
+
+func (q *Queries) RaiseGeneration(ctx context.Context, db DBTX, arg *RaiseGenerationParams) (int64, error) {
+	row := db.QueryRow(ctx, raiseGeneration, arg.ID, arg.Worker)
 	var generation int64
 	err := row.Scan(&generation)
 	return generation, err

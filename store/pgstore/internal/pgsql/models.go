@@ -4,6 +4,10 @@
 
 package pgsql
 
+import (
+	"github.com/jackc/pgx/v5/pgtype"
+)
+
 type Head struct {
 	Partition          int64
 	ProducedGeneration int64
@@ -54,6 +58,7 @@ type Partition struct {
 	Name                []byte
 	RoutingComputations [][]byte
 	RoutingLayouts      []int64
+	Worker              string
 }
 
 type QueuePartition struct {
@@ -83,4 +88,13 @@ type Visitor struct {
 	Stream    []byte
 	Slot      int32
 	Value     []byte
+}
+
+type Worker struct {
+	ID          string
+	WorkerGroup string
+	Build       string
+	Info        []byte
+	Joined      pgtype.Timestamptz
+	Seen        pgtype.Timestamptz
 }
