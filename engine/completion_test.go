@@ -86,7 +86,7 @@ var graphs = map[string]struct {
      end = { computation_class_name = transform; processing_function = by_visit; input_stream_ids = [pongs]; ` + byKey + ` key_visitor_streams = {}; };`,
 		"", "reader relay echo end",
 	},
-	"FIN-26 a loop fed by visits that wait for the independent input": {
+	"a loop fed by visits that wait for the independent input": {
 		`tester = { computation_class_name = transform; processing_function = by_visit; input_stream_ids = [rows; pongs]; output_stream_ids = [pings]; ` + byKey + `
        key_visitor_streams = {sweep = {upstream_streams = [rows]}}; streams_dependency = {pings = [sweep]} };
      echo = { computation_class_name = passthrough; input_stream_ids = [pings]; output_stream_ids = [pongs]; ` + byKey + ` };`,

@@ -45,6 +45,8 @@ type Pipeline struct {
 	opts Options
 	plan *plan
 	log  *slog.Logger
+	// clock is that of the run.
+	clock clock
 	// begun is closed when Run has something to show.
 	begun chan struct{}
 
@@ -84,7 +86,7 @@ func Prepare(ctx context.Context, o Options) (*Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Pipeline{opts: o, plan: p, log: o.Log, begun: make(chan struct{})}, nil
+	return &Pipeline{opts: o, plan: p, log: o.Log, clock: newClock(), begun: make(chan struct{})}, nil
 }
 
 // environment is what the jobs of a run share.
@@ -151,7 +153,7 @@ func (p *Pipeline) Run(ctx context.Context, s store.Store) (*Summary, error) {
 }
 
 func (p *Pipeline) newEnvironment(ctx context.Context, s store.Store) (*environment, error) {
-	env := &environment{store: s, clock: newClock(), exchange: newExchange(), wishes: newWishes(), log: p.log}
+	env := &environment{store: s, clock: p.clock, exchange: newExchange(), wishes: newWishes(), log: p.log}
 	env.halt.Store(&halt{done: make(chan struct{})})
 	stored, err := s.Pipeline(ctx)
 	if err != nil {
