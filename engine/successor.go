@@ -70,29 +70,27 @@ func (s *successors) clip(v *visitorPlan, f *store.Former) {
 	}
 }
 
-// report is what successor i begins with telling: the least of what those said
-// whose range it overlaps. What starts again after it was Completed is not
-// completed (KV-15).
+// report is what successor i begins with telling, from those whose range it overlaps.
+// What starts again after it was Completed is not completed (KV-15).
 func (s *successors) report(i int, f *store.Former) *store.Report {
 	if len(s.node.outputs) == 0 {
 		return nil
 	}
 	r := &store.Report{Computation: s.node.id}
 	for _, o := range s.node.outputs {
-		least := store.StreamReport{Stream: o.Stream, Watermark: 1<<63 - 1, MaxEvent: store.NoTime, State: store.Finished}
+		var said []store.StreamReport
 		for j := range f.Jobs {
 			job := &f.Jobs[j]
 			if rangeOf(job.Partition).Intersect(s.ranges[i]).Empty() {
 				continue
 			}
-			said := told(job.Report, o.Stream)
-			least.Watermark = min(least.Watermark, said.Watermark)
-			least.MaxEvent = max(least.MaxEvent, said.MaxEvent)
-			if least.State = min(least.State, said.State); job.Partition.State == store.Completed {
-				least.State = store.Active
+			one := told(job.Report, o.Stream)
+			if job.Partition.State == store.Completed {
+				one.State = store.Active
 			}
+			said = append(said, one)
 		}
-		r.Streams = append(r.Streams, least)
+		r.Streams = append(r.Streams, partition.Inherit(o.Stream, said))
 	}
 	return r
 }

@@ -1,6 +1,10 @@
 package partition
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/rondo-flow/rondo/store"
+)
 
 // Verdict is what becomes of the wish for another number of partitions.
 type Verdict uint8
@@ -54,4 +58,23 @@ func (s Standing) Judge() (Verdict, string) {
 		return Refuse, fmt.Sprintf("%s cannot start again, because %s, which reads its output, is Completed", s.Computation, s.CompletedConsumer)
 	}
 	return Go, ""
+}
+
+// Inherit is what a partition begins with telling of an output stream, from what those
+// told that it replaces in part or whole (D-13): the least watermark, where those that
+// have finished the stream do not count, so that it never goes back (D-15, D-17); the
+// largest event; and finished only if all are.
+func Inherit(stream string, said []store.StreamReport) store.StreamReport {
+	out := store.StreamReport{Stream: stream, Watermark: store.NoTime, MaxEvent: store.NoTime, State: store.Finished}
+	least := endOfTime
+	for _, s := range said {
+		out.Watermark, out.MaxEvent = max(out.Watermark, s.Watermark), max(out.MaxEvent, s.MaxEvent)
+		if out.State = min(out.State, s.State); s.State != store.Finished {
+			least = min(least, s.Watermark)
+		}
+	}
+	if out.State != store.Finished {
+		out.Watermark = least
+	}
+	return out
 }
