@@ -166,6 +166,10 @@ func (b *builder) function(n *node, c *spec.Computation, path string) {
 		err = n.accepts(f)
 	}
 	b.problem(path, err)
+	if err == nil {
+		d := b.o.Spec.Dynamic.Computation(c.ID)
+		b.problem(dynamicParameters(c.ID), n.reconfigure(callsOf(f), d))
+	}
 }
 
 // made refuses a factory that made nothing and does not say why.

@@ -126,23 +126,24 @@ func (j *job) openProcessor(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		j.proc = newFunctionProcessor(j, f)
+		j.proc, err = newFunctionProcessor(j, f)
+		return err
 	}
-	return nil
 }
 
 func (j *job) openSourceProcessor() error {
 	if j.node.factory == nil {
 		p := &sourceProcessor{clock: j.env.clock, router: j.router, reader: j.source, node: j.node, warn: j.warnOfSkipped}
-		p.follow(j.orders)
 		j.proc = p
-		return nil
+		return p.follow(j.orders)
 	}
 	f, err := j.newFunction()
 	if err != nil {
 		return errors.Join(err, j.source.close())
 	}
-	j.proc = newSourceFunction(j, f)
+	if j.proc, err = newSourceFunction(j, f); err != nil {
+		return errors.Join(err, j.source.close())
+	}
 	return nil
 }
 
@@ -245,7 +246,9 @@ func (j *job) takeIn(now visit.Instant) error {
 			more = false
 		}
 	}
-	j.takeOrders(now)
+	if err := j.takeOrders(now); err != nil {
+		return err
+	}
 	j.takeRoom(now)
 	j.takeBlocked(now)
 	j.takeDrain(now)

@@ -46,6 +46,9 @@ func (o *orders) run(n *node, stream string) visit.Run {
 // check refuses what the spec allows and a machine would not take (KV-50).
 func (o *orders) check(p *plan) error {
 	for _, n := range p.nodes {
+		if err := n.checkReconfigure(o.of(n)); err != nil {
+			return err
+		}
 		for i := range n.joiners {
 			if _, err := external.ParseDynamic(n.joinerParameters(i, o.of(n))); err != nil {
 				return err
@@ -97,17 +100,20 @@ func (e *environment) limitInboxes(p *plan) *orders {
 }
 
 // takeOrders tells the machine of orders that are new to the job.
-func (j *job) takeOrders(now visit.Instant) {
+func (j *job) takeOrders(now visit.Instant) error {
 	o := j.env.orders.Load()
 	if o == j.orders {
-		return
+		return nil
 	}
 	j.orders = o
 	j.machine.Step(now, partition.Reconfigured{Params: j.node.params(o.of(j.node))})
 	if p, ok := j.proc.(follower); ok {
-		p.follow(o)
+		if err := p.follow(o); err != nil {
+			return err
+		}
 	}
 	j.order(now)
+	return nil
 }
 
 // order tells the machine of the run-now commands. They are levels: one that was

@@ -19,8 +19,8 @@ type processor interface {
 }
 
 // follower is a processor that goes by orders; it hears of new ones between two
-// epochs.
-type follower interface{ follow(o *orders) }
+// epochs. An error fails the job.
+type follower interface{ follow(o *orders) error }
 
 // result is what an epoch adds to the machine's part of the commit.
 type result struct {

@@ -14,12 +14,13 @@ import (
 
 // calls are the methods that a function has.
 type calls struct {
-	onMessage  flow.RowFunction
-	onMessages flow.BatchFunction
-	onTimer    flow.RowTimerFunction
-	onTimers   flow.BatchTimerFunction
-	onVisit    flow.RowVisitFunction
-	onVisits   flow.BatchVisitFunction
+	onMessage   flow.RowFunction
+	onMessages  flow.BatchFunction
+	onTimer     flow.RowTimerFunction
+	onTimers    flow.BatchTimerFunction
+	onVisit     flow.RowVisitFunction
+	onVisits    flow.BatchVisitFunction
+	reconfigure flow.Reconfigurable
 }
 
 func callsOf(f flow.Function) (c calls) {
@@ -29,6 +30,7 @@ func callsOf(f flow.Function) (c calls) {
 	c.onTimers, _ = f.(flow.BatchTimerFunction)
 	c.onVisit, _ = f.(flow.RowVisitFunction)
 	c.onVisits, _ = f.(flow.BatchVisitFunction)
+	c.reconfigure, _ = f.(flow.Reconfigurable)
 	return c
 }
 
@@ -45,6 +47,7 @@ func (c calls) misspelled(f flow.Function) error {
 		{"OnTimers", "(context.Context, flow.Runtime, []flow.Timer, flow.OutputCollector) error", c.onTimers != nil},
 		{"OnVisit", "(context.Context, flow.Runtime, flow.Visit, flow.OutputCollector) error", c.onVisit != nil},
 		{"OnVisits", "(context.Context, flow.Runtime, []flow.Visit, flow.OutputCollector) error", c.onVisits != nil},
+		{"Reconfigure", "(flow.Parameters) error", c.reconfigure != nil},
 	} {
 		if _, there := reflect.TypeOf(f).MethodByName(m.name); there && !m.right {
 			return fmt.Errorf("%s of %T is not the method that is called: it must be %s%s", m.name, f, m.name, m.signature)

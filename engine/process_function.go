@@ -46,7 +46,7 @@ type functionProcessor struct {
 	arrived func() bool
 }
 
-func newFunctionProcessor(j *job, f flow.Function) *functionProcessor {
+func newFunctionProcessor(j *job, f flow.Function) (*functionProcessor, error) {
 	p := &functionProcessor{
 		node: j.node, states: j.env.store, timers: j.env.store, clock: j.env.clock, router: j.router, busy: &j.busy,
 		decoder: j.node.decoder(), table: newKeyTable(), spare: &keyState{},
@@ -54,13 +54,13 @@ func newFunctionProcessor(j *job, f flow.Function) *functionProcessor {
 	}
 	p.call = callsOf(f)
 	p.rt = callRuntime{node: j.node, router: j.router, table: p.table}
-	p.follow(j.orders)
-	return p
+	return p, p.follow(j.orders)
 }
 
 // follow takes new orders between two epochs.
-func (p *functionProcessor) follow(o *orders) {
+func (p *functionProcessor) follow(o *orders) error {
 	p.orders, p.policy, p.skip = o, newPolicy(p.node, o.of(p.node)), newSkipper(p.node, o.of(p.node))
+	return p.node.reconfigure(p.call, o.of(p.node))
 }
 
 func (p *functionProcessor) leftOut() *failures { return &p.failed }

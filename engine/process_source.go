@@ -22,7 +22,10 @@ type sourceProcessor struct {
 	warn func(why error)
 }
 
-func (p *sourceProcessor) follow(o *orders) { p.skip = newSkipper(p.node, o.of(p.node)) }
+func (p *sourceProcessor) follow(o *orders) error {
+	p.skip = newSkipper(p.node, o.of(p.node))
+	return nil
+}
 
 func (p *sourceProcessor) process(_ context.Context, e *partition.Epoch, res *result) error {
 	p.router.begin(e.Number)
@@ -103,10 +106,13 @@ func (p *sourceProcessor) close() error { return p.reader.close() }
 // the source stream, without a key.
 type sourceFunction struct{ *functionProcessor }
 
-func newSourceFunction(j *job, f flow.Function) sourceFunction {
-	p := newFunctionProcessor(j, f)
+func newSourceFunction(j *job, f flow.Function) (sourceFunction, error) {
+	p, err := newFunctionProcessor(j, f)
+	if err != nil {
+		return sourceFunction{}, err
+	}
 	p.reader = j.source
-	return sourceFunction{p}
+	return sourceFunction{p}, nil
 }
 
 func (p sourceFunction) process(ctx context.Context, e *partition.Epoch, res *result) error {

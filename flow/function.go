@@ -36,6 +36,17 @@ type BatchVisitFunction interface {
 	OnVisits(ctx context.Context, rt Runtime, visits []Visit, out OutputCollector) error
 }
 
+// Reconfigurable is implemented by functions that have parameters which may change
+// while the pipeline runs: the dynamic spec's processing_function_parameters.
+type Reconfigurable interface {
+	// Reconfigure takes the parameters in force: before the first input of a job, and
+	// between two epochs when they have changed. They are given whole, so what is
+	// missing has its default again. An error says what is wrong with them; before
+	// parameters are taken, an instance that is made for it alone is asked, and an error
+	// refuses them (KV-50).
+	Reconfigure(p Parameters) error
+}
+
 // Function has OnMessage or OnMessages, OnTimer or OnTimers, OnVisit or OnVisits, or
 // one of each pair. One instance serves one job and is never called concurrently (D-23).
 // Slices and rows that it gets are its own until the call returns.

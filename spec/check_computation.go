@@ -23,6 +23,7 @@ func (c *checker) checkComputation(comp *Computation) {
 	c.checkTimers(at, comp)
 	c.checkDependencies(at, comp)
 	c.checkAssigner(at, comp)
+	c.noteIneffective(at.key("watermark_strategy"))
 	c.checkOrdering(at.key("input_ordering"), comp)
 	for _, id := range sorted(comp.RequiredResources) {
 		if c.spec.Pipeline.Resources[id] == nil {
@@ -170,6 +171,21 @@ func (c *checker) checkAssigner(at place, comp *Computation) {
 		if t := stream.Schema.Columns()[i].Type; !slices.Contains(kinds, t.Kind()) {
 			c.add(where.key("column"), "column %s of output %s is %s, which the format %s does not read", a.Column, id, t, a.Format)
 		}
+	}
+}
+
+// noteIneffective warns of settings of watermarks that are accepted and change nothing,
+// though watermarks depend on settings of this kind where they come from.
+func (c *checker) noteIneffective(where place) {
+	note := func(at place, field string) {
+		if at.raw(field).IsSet() {
+			c.note(at.key(field), "this has no effect: every row counts in full, and idle_partitions is what passes over partitions that bring nothing")
+		}
+	}
+	note(where, "watermark_percentile")
+	if where.raw("watermark_generator").IsSet() {
+		note(where.key("watermark_generator"), "late_data_partitions")
+		note(where.key("watermark_generator"), "unavailable_partition_groups")
 	}
 }
 

@@ -32,6 +32,9 @@ func (c *checker) checkDynamicComputation(at place, comp *Computation, d *Dynami
 	if desired := d.DesiredPartitionCount; desired != nil && comp.Class.IsSource() {
 		c.note(at, "desired_partition_count has no effect on %s: a source has as many partitions as its input", comp.Class)
 	}
+	if at.raw("processing_function_parameters").IsSet() && !comp.Class.RunsFunction() && !comp.Class.IsCompanion() && comp.Class != 0 {
+		c.add(at.key("processing_function_parameters"), "%s runs no function: remove this", comp.Class)
+	}
 	c.checkSkip(at.key("skip_if_expression"), comp, d)
 	for _, id := range sorted(d.VisitStreams) {
 		if v := comp.VisitStreams[id]; v != nil {

@@ -42,7 +42,7 @@ type DynamicComputation struct {
 	PartitionCounts
 
 	Draining           bool       `yson:"draining"`                       // no more input, timers and visits are taken
-	FunctionParameters *yson.Node `yson:"processing_function_parameters"` // what the function makes of it
+	FunctionParameters *yson.Node `yson:"processing_function_parameters"` // those that may change while it runs; the function must take them (Reconfigure)
 	Parameters         *yson.Node `yson:"parameters"`                     // of the class: the partition counts may stand here too
 
 	VisitStreams map[string]*DynamicVisitStream `yson:"key_visitor_streams"` // by stream; one without an entry has all defaults

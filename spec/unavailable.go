@@ -35,7 +35,6 @@ var unavailable = []Unavailability{
 	{Path: "spec.computations.*.state_joiners"},
 	{Path: "spec.computations.*.required_resource_ids"},
 	{Path: "dynamic_spec.computations.*.draining"},
-	{Path: "dynamic_spec.computations.*.processing_function_parameters"},
 	{Path: "dynamic_spec.computations.*.source_streams.*.parameters"},
 	{Path: "dynamic_spec.computations.*.sinks.*.parameters"},
 }
