@@ -76,7 +76,7 @@ func TestResultsAddUp(t *testing.T) {
 }
 
 func TestNumbersThatMakeNoSenseAreRefused(t *testing.T) {
-	for _, c := range []Config{{0, 10, 10, "", nil}, {20_000, 30_000, 10, "", nil}, {3, 2, 10, "", nil}, {3, 10, 0, "", nil}} {
+	for _, c := range []Config{{Keys: 10, Count: 10}, {Partitions: 20_000, Keys: 30_000, Count: 10}, {Partitions: 3, Keys: 2, Count: 10}, {Partitions: 3, Keys: 10}} {
 		if c.Check() == nil {
 			t.Errorf("%+v is taken", c)
 		}

@@ -105,11 +105,20 @@ func (f *Floor) Fill(ctx context.Context) error {
 
 // Visits lists n keys slice by slice and commits the coverage of each slice.
 func (f *Floor) Visits(ctx context.Context, n int) (time.Duration, error) {
+	return f.visits(ctx, n, false)
+}
+
+// Updates is Visits, where each slice's states are written with its coverage.
+func (f *Floor) Updates(ctx context.Context, n int) (time.Duration, error) {
+	return f.visits(ctx, n, true)
+}
+
+func (f *Floor) visits(ctx context.Context, n int, update bool) (time.Duration, error) {
 	return f.each(n, func(p, done, size int) error {
 		for end := done + size; done < end; {
 			from := done % f.share(f.Keys, p)
 			to := min(from+end-done, f.share(f.Keys, p))
-			if err := f.visit(ctx, p, from, to); err != nil {
+			if err := f.visit(ctx, p, from, to, update); err != nil {
 				return err
 			}
 			done += to - from
@@ -118,7 +127,7 @@ func (f *Floor) Visits(ctx context.Context, n int) (time.Duration, error) {
 	})
 }
 
-func (f *Floor) visit(ctx context.Context, p, from, to int) error {
+func (f *Floor) visit(ctx context.Context, p, from, to int, update bool) error {
 	a, err := f.Store.ListStates(ctx, store.ListRequest{Computation: "floor", Lower: f.key(p, from), Upper: f.key(p, to)})
 	if err != nil {
 		return err
@@ -126,8 +135,11 @@ func (f *Floor) visit(ctx context.Context, p, from, to int) error {
 	if len(a.Keys) != to-from {
 		return fmt.Errorf("%d keys are listed, want %d", len(a.Keys), to-from)
 	}
-	row := store.VisitorRow{Stream: "sweep", Slot: 0, Value: []byte(a.Keys[len(a.Keys)-1].Key)}
-	return f.commit(ctx, &f.Partitions[p], &store.Commit{Visitors: []store.VisitorRow{row}})
+	c := &store.Commit{Visitors: []store.VisitorRow{{Stream: "sweep", Slot: 0, Value: []byte(a.Keys[len(a.Keys)-1].Key)}}}
+	if update {
+		_, c.States = f.counted(p, from, to-from)
+	}
+	return f.commit(ctx, &f.Partitions[p], c)
 }
 
 func (f *Floor) commit(ctx context.Context, p *store.Partition, c *store.Commit) error {

@@ -19,6 +19,10 @@ type Config struct {
 	Partitions, Keys, Count int
 	// Dir is where the stores are made, in folders of their own.
 	Dir string
+	// Open makes a store by its name instead, if it is not nil.
+	Open func(name string) (store.Store, error)
+	// Update: visits write the state of their key; else they do nothing.
+	Update bool
 	// Progress is told now and then what is going on and which part of it is done,
 	// 0 to 1. It may be nil.
 	Progress func(stage string, done float64)
@@ -78,24 +82,39 @@ func Messages(ctx context.Context, c Config) (*Result, error) {
 	return r, err
 }
 
-// Visits measures visiting keys whose handler does nothing.
+// Visits measures visiting keys.
 func Visits(ctx context.Context, c Config) (*Result, error) {
 	r := &Result{Count: c.Count}
 	var err error
 	if r.Pipeline, err = c.visits(ctx); err != nil {
 		return nil, err
 	}
-	r.Floor, err = c.floor(ctx, (*Floor).Visits)
+	visits := (*Floor).Visits
+	if c.Update {
+		visits = (*Floor).Updates
+	}
+	r.Floor, err = c.floor(ctx, visits)
 	return r, err
 }
 
 // in runs f with a store of its own.
 func (c *Config) in(name string, f func(store.Store) error) error {
-	s, err := pebblestore.Open(filepath.Join(c.Dir, name), pebblestore.Options{})
+	s, err := c.open(name)
 	if err != nil {
 		return err
 	}
 	return errors.Join(f(s), s.Close())
+}
+
+func (c *Config) open(name string) (store.Store, error) {
+	if c.Open != nil {
+		return c.Open(name)
+	}
+	s, err := pebblestore.Open(filepath.Join(c.Dir, name), pebblestore.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 func (c *Config) progress(stage string, done float64) {
@@ -148,7 +167,7 @@ func (c *Config) messages(ctx context.Context) (d time.Duration, err error) {
 // the visits take.
 func (c *Config) visits(ctx context.Context) (d time.Duration, err error) {
 	p, err := Setup{
-		Counters: c.Partitions, Sources: sources, Keys: c.Keys, Messages: c.Keys, Period: "1ms", Endless: true,
+		Counters: c.Partitions, Sources: sources, Keys: c.Keys, Messages: c.Keys, Period: "1ms", Endless: true, Update: c.Update,
 	}.Pipeline(ctx)
 	if err != nil {
 		return 0, err

@@ -24,6 +24,8 @@ type Setup struct {
 	Period string
 	// Endless: the source waits after its last message, so that visits go on.
 	Endless bool
+	// Update: a visit writes the state of its key.
+	Update bool
 }
 
 const specText = `{ name = bench; spec = {
@@ -49,7 +51,7 @@ func (s Setup) Pipeline(ctx context.Context) (*engine.Pipeline, error) {
 	}
 	var functions flow.Registry
 	var connectors connector.Registry
-	if err := functions.Register("count", newCount); err != nil {
+	if err := functions.Register("count", s.newCount); err != nil {
 		return nil, err
 	}
 	if err := connectors.AddSource("generate", func(connector.Setup) (connector.Source, error) { return generator{s}, nil }); err != nil {
@@ -59,23 +61,32 @@ func (s Setup) Pipeline(ctx context.Context) (*engine.Pipeline, error) {
 }
 
 // count keeps the number of messages of a key.
-type count struct{ state *flow.State[int64] }
+type count struct {
+	state  *flow.State[int64]
+	update bool
+}
 
-func newCount(flow.Setup) (flow.Function, error) {
-	return &count{flow.NewState("/count", flow.CBOR[int64]())}, nil
+func (s Setup) newCount(flow.Setup) (flow.Function, error) {
+	return &count{flow.NewState("/count", flow.CBOR[int64]()), s.Update}, nil
 }
 
 func (c *count) OnMessage(_ context.Context, rt flow.Runtime, m flow.Message, _ flow.OutputCollector) error {
-	h := c.state.Open(rt, m)
+	return increment(c.state.Open(rt, m))
+}
+
+func (c *count) OnVisit(_ context.Context, rt flow.Runtime, v flow.Visit, _ flow.OutputCollector) error {
+	if !c.update {
+		return nil
+	}
+	return increment(c.state.Open(rt, v))
+}
+
+func increment(h flow.Handle[int64]) error {
 	n, _, err := h.Get()
 	if err != nil {
 		return err
 	}
 	return h.Set(n + 1)
-}
-
-func (c *count) OnVisit(context.Context, flow.Runtime, flow.Visit, flow.OutputCollector) error {
-	return nil
 }
 
 // generator is a source that counts through the keys.
