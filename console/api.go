@@ -166,7 +166,8 @@ type SetAnswer struct {
 // the dynamic spec says. The answer comes when it is done.
 type RepartitionRequest struct {
 	Computation string `json:"computation_id"`
-	Partitions  int    `json:"partition_count"`
+	// Partitions must be given: 0 is the number that the dynamic spec asks for.
+	Partitions *int `json:"partition_count"`
 }
 
 // BackupRequest asks for a copy of the data folder in Dir, an absolute path at

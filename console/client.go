@@ -18,17 +18,33 @@ import (
 // ErrNotServed says that no process serves the socket of a data folder.
 var ErrNotServed = errors.New("the pipeline is not running")
 
+// ErrUnknown: the pipeline ended in the middle of a request that asks for something
+// to be done.
+var ErrUnknown = errors.New("it is not known whether it was done")
+
 // Client asks the pipeline that runs on a data folder.
 type Client struct {
 	dataDir string
 	http    http.Client
 }
 
+// dialError says that nothing was sent.
+type dialError struct{ err error }
+
+func (e *dialError) Error() string { return e.err.Error() }
+func (e *dialError) Unwrap() error { return e.err }
+
 // NewClient returns a client for a data folder. It connects with the first
 // request.
 func NewClient(dataDir string) *Client {
 	return &Client{dataDir: dataDir, http: http.Client{Transport: &http.Transport{
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx, dataDir) },
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			conn, err := dial(ctx, dataDir)
+			if err != nil {
+				return nil, &dialError{err}
+			}
+			return conn, nil
+		},
 	}}}
 }
 
@@ -60,6 +76,24 @@ func (c *Client) explain(err error) error {
 		return fmt.Errorf("%s belongs to another user: control the pipeline as the user who runs it: %w", path, err)
 	default:
 		return err
+	}
+}
+
+// failed explains why a request has no answer. One that was sent may have been
+// carried out.
+func (c *Client) failed(ctx context.Context, changes bool, err error) error {
+	var unreached *dialError
+	switch {
+	case errors.As(err, &unreached):
+		return c.explain(unreached.err)
+	case ctx.Err() != nil && changes:
+		return fmt.Errorf("%w: nobody waits for the answer any more; rondo status and rondo spec get tell: %w", ErrUnknown, ctx.Err())
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case changes:
+		return fmt.Errorf("%w: the pipeline in %s ended before it answered; rondo status and rondo spec get tell, also of a pipeline that does not run", ErrUnknown, c.dataDir)
+	default:
+		return fmt.Errorf("%w in the data folder %s any more: it ended before it answered", ErrNotServed, c.dataDir)
 	}
 }
 
@@ -117,31 +151,40 @@ func streamPath(computation, stream string) string {
 }
 
 func get[T any](ctx context.Context, c *Client, path string) (*T, error) {
-	return ask[T](ctx, c, http.MethodGet, path, nil)
+	return ask[T](ctx, c, http.MethodGet, path, false, nil)
 }
 
+// post asks for something to be done.
 func post[T any](ctx context.Context, c *Client, path string, body any) (*T, error) {
+	return send[T](ctx, c, path, true, body)
+}
+
+// query asks for what a body describes, and changes nothing.
+func query[T any](ctx context.Context, c *Client, path string, body any) (*T, error) {
+	return send[T](ctx, c, path, false, body)
+}
+
+func send[T any](ctx context.Context, c *Client, path string, changes bool, body any) (*T, error) {
 	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
-	return ask[T](ctx, c, http.MethodPost, path, text)
+	return ask[T](ctx, c, http.MethodPost, path, changes, text)
 }
 
-// ask sends a request and reads the answer.
-func ask[T any](ctx context.Context, c *Client, method, path string, body []byte) (*T, error) {
+func ask[T any](ctx context.Context, c *Client, method, path string, changes bool, body []byte) (*T, error) {
 	r, err := http.NewRequestWithContext(ctx, method, "http://rondo/v1/"+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
 	answer, err := c.http.Do(r)
 	if err != nil {
-		return nil, c.explain(err)
+		return nil, c.failed(ctx, changes, err)
 	}
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
 	if err != nil {
-		return nil, fmt.Errorf("the pipeline ended while it answered: %w", err)
+		return nil, c.failed(ctx, changes, err)
 	}
 	if answer.StatusCode != http.StatusOK {
 		e := &Error{Status: answer.StatusCode}

@@ -1,13 +1,11 @@
 package console
 
 import (
-	"strings"
 	"time"
 
 	"github.com/rondo-flow/rondo/engine"
 	"github.com/rondo-flow/rondo/store"
 	"github.com/rondo-flow/rondo/visit"
-	"github.com/rondo-flow/rondo/yson"
 )
 
 // StatusOf describes a pipeline by what its partitions tell, and what is wrong.
@@ -119,16 +117,4 @@ func PassesOf(computation, stream string, parts []engine.PartitionPasses) *Passe
 		out.Partitions = append(out.Partitions, part)
 	}
 	return out
-}
-
-// Hint is the end of a message about a name that is none of the known ones.
-func Hint(name string, known []string) string {
-	switch near := yson.Suggest(name, known); {
-	case near != "":
-		return "did you mean " + near + "?"
-	case len(known) == 0:
-		return "there are none"
-	default:
-		return "there are " + strings.Join(known, ", ")
-	}
 }

@@ -30,9 +30,12 @@ func (e *Error) Error() string { return e.Message }
 // exist, has the wrong type or is out of range.
 func (e *Error) Wrong() bool { return e.Status == http.StatusBadRequest }
 
-// Unavailable says that the pipeline is about to end, or its store cannot be
-// reached.
-func (e *Error) Unavailable() bool { return e.Status == http.StatusServiceUnavailable }
+// Ended tells that a client's error means that the pipeline has ended, or is about
+// to, and has not done what it was asked.
+func Ended(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Status == http.StatusServiceUnavailable || errors.Is(err, ErrNotServed)
+}
 
 func failf(status int, format string, args ...any) *Error {
 	return &Error{Message: fmt.Sprintf(format, args...), Status: status}
@@ -47,8 +50,10 @@ func ErrorOf(err error) *Error {
 		return own
 	case errors.As(err, &problems):
 		return refused(problems)
-	case errors.Is(err, engine.ErrNotRunning), errors.Is(err, store.ErrUnavailable):
+	case errors.Is(err, engine.ErrNotRunning):
 		return failf(http.StatusServiceUnavailable, "%v", err)
+	case errors.Is(err, store.ErrUnavailable):
+		return failf(http.StatusBadGateway, "%v", err)
 	case errors.Is(err, store.ErrCorrupt):
 		return failf(http.StatusInternalServerError, "%v", err)
 	default:

@@ -28,9 +28,6 @@ func (s *Server) spec(r *http.Request) (any, error) {
 	}, nil
 }
 
-// maxPartitions is what the dynamic spec allows.
-const maxPartitions = 100_000
-
 func (s *Server) repartition(r *http.Request) (any, error) {
 	var request RepartitionRequest
 	if err := decode(r, &request); err != nil {
@@ -39,11 +36,10 @@ func (s *Server) repartition(r *http.Request) (any, error) {
 	if request.Computation == "" {
 		return nil, outOfRange("computation_id", "", "which computation? Name it as computation_id")
 	}
-	if request.Partitions < 0 || request.Partitions > maxPartitions {
-		return nil, outOfRange("partition_count", ">= 0 and <= 100000",
-			"the number of partitions is from 1 to %d, or 0 for what the dynamic spec says, got %d", maxPartitions, request.Partitions)
+	if request.Partitions == nil {
+		return nil, outOfRange("partition_count", "", "how many partitions? Give partition_count, 0 for what the dynamic spec says")
 	}
-	return struct{}{}, s.opts.Pipeline.Repartition(r.Context(), request.Computation, request.Partitions)
+	return struct{}{}, s.opts.Pipeline.Repartition(r.Context(), request.Computation, *request.Partitions)
 }
 
 func (s *Server) backup(r *http.Request) (any, error) {

@@ -3,7 +3,6 @@ package console
 import (
 	"cmp"
 	"net/http"
-	"time"
 
 	"github.com/rondo-flow/rondo/spec"
 	"github.com/rondo-flow/rondo/yson"
@@ -28,7 +27,7 @@ func (s *Server) named(r *http.Request) (computation, stream string, err error) 
 		known = append(known, v.Computation+"/"+v.Stream)
 	}
 	name := computation + "/" + stream
-	return "", "", failf(http.StatusNotFound, "there is no visit stream %s: %s", name, Hint(name, known))
+	return "", "", failf(http.StatusNotFound, "there is no visit stream %s: %s", name, yson.DidYouMean(name, known))
 }
 
 func (s *Server) passes(r *http.Request) (any, error) {
@@ -52,18 +51,12 @@ func (s *Server) runNow(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	period, err := yson.ParseDuration(cmp.Or(request.Period, "0s"))
-	if err != nil || period < 0 || period > longestPeriod {
-		return nil, outOfRange("period", periodRange, "the period of a run-now is a duration from 0s to 36500d, such as 10m, got %s", request.Period)
+	period, err := spec.PassPeriod("period", cmp.Or(request.Period, "0s"))
+	if err != nil {
+		return nil, err
 	}
 	return struct{}{}, s.opts.Pipeline.RunNow(r.Context(), computation, stream, period)
 }
-
-// longestPeriod is what a visit stream's period may be.
-const (
-	longestPeriod = 36500 * 24 * time.Hour
-	periodRange   = ">= 0s and <= 36500d"
-)
 
 func outOfRange(path, allowed, format string, args ...any) *Error {
 	e := failf(http.StatusBadRequest, format, args...)

@@ -14,8 +14,9 @@ type limitListener struct {
 	once   sync.Once
 }
 
-func limit(l net.Listener, connections int) *limitListener {
-	return &limitListener{Listener: l, slots: make(chan struct{}, connections), closed: make(chan struct{})}
+// limit takes a slot for each connection; several listeners may share them.
+func limit(l net.Listener, slots chan struct{}) *limitListener {
+	return &limitListener{Listener: l, slots: slots, closed: make(chan struct{})}
 }
 
 // Accept waits for a free slot first.

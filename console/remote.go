@@ -19,7 +19,7 @@ func (r remoteStates) GetStates(ctx context.Context, computation string, keys []
 	for _, k := range keys {
 		request.Keys = append(request.Keys, []byte(k))
 	}
-	a, err := post[States](ctx, r.client, "state/get", request)
+	a, err := query[States](ctx, r.client, "state/get", request)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +32,7 @@ func (r remoteStates) GetStates(ctx context.Context, computation string, keys []
 
 // ListStates asks for a range of keys. MaxWork does not matter here.
 func (r remoteStates) ListStates(ctx context.Context, l store.ListRequest) (*store.ListAnswer, error) {
-	a, err := post[States](ctx, r.client, "state/list", StateList{
+	a, err := query[States](ctx, r.client, "state/list", StateList{
 		Computation: l.Computation, Lower: []byte(l.Lower), Upper: []byte(l.Upper),
 		Names: l.Names, MaxRows: l.MaxRows, MaxBytes: l.MaxBytes,
 	})

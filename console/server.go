@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/rondo-flow/rondo/engine"
@@ -45,13 +46,15 @@ type Server struct {
 	opts   Options
 	http   *http.Server
 	cancel context.CancelFunc
-	done   chan struct{}
+	slots  chan struct{}
+	served sync.WaitGroup // a listener each
 }
 
-// Serve begins to answer what comes through l, until [Server.Close]. It owns l.
+// Serve begins to answer what comes through l, until [Server.Close]. It owns l: who
+// closes it ends only what comes through it.
 func Serve(l net.Listener, o Options) *Server {
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Server{opts: o, cancel: cancel, done: make(chan struct{})}
+	s := &Server{opts: o, cancel: cancel, slots: make(chan struct{}, connections)}
 	s.http = &http.Server{
 		Handler:           s.routes(),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
@@ -60,17 +63,21 @@ func Serve(l net.Listener, o Options) *Server {
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    16 << 10,
 	}
-	go func() {
-		defer close(s.done)
-		if err := s.http.Serve(limit(l, connections)); !errors.Is(err, http.ErrServerClosed) {
-			o.Log.Warn("the pipeline cannot be controlled any more", "error", err)
-		}
-	}()
+	s.Add(l)
 	return s
 }
 
-// Close lets the requests in progress end, except for long ones, which are
-// told to; what is left after five seconds is cut off. It then waits for them.
+// Add answers what comes through l too. It is not called once Close was.
+func (s *Server) Add(l net.Listener) {
+	s.served.Go(func() {
+		if err := s.http.Serve(limit(l, s.slots)); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+			s.opts.Log.Warn("the pipeline cannot be controlled any more", "error", err)
+		}
+	})
+}
+
+// Close ends long requests, waits a little for those in progress, and closes the
+// listeners.
 func (s *Server) Close() error {
 	s.cancel()
 	ctx, cancel := context.WithTimeout(context.Background(), goodbyeTime)
@@ -79,11 +86,10 @@ func (s *Server) Close() error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = s.http.Close()
 	}
-	<-s.done
+	s.served.Wait()
 	return err
 }
 
-// routes is the table of the API.
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	for pattern, f := range map[string]handler{

@@ -21,15 +21,15 @@ const makingName = "control.new"
 const maxSocketPath = 103
 
 // Listen opens the socket of a data folder for the owner of the process alone.
-// The caller holds the store of the folder, so that a socket which is there was
-// left by a process that is gone: it is replaced. Closing the listener removes
-// the socket.
+// The caller holds the folder, so that a socket which is there was left by a
+// process that is gone, or is the caller's own: it is replaced. Closing the listener
+// removes the socket.
 //
 // The path of a socket may have about a hundred bytes. Where that of the data
 // folder is longer, the socket is opened through a symbolic link in the folder
 // for temporary files, which is removed at once: the socket itself lies in the
 // data folder all the same.
-func Listen(dataDir string) (net.Listener, error) {
+func Listen(dataDir string) (*Socket, error) {
 	l, err := listen(dataDir)
 	if err != nil {
 		return nil, fmt.Errorf("open the control socket in %s: %w", dataDir, err)
@@ -40,7 +40,7 @@ func Listen(dataDir string) (net.Listener, error) {
 // listen makes the socket in a folder that only the owner can enter, and moves it
 // to its place when its own mode is set, so that there is no moment at which
 // others may connect.
-func listen(dataDir string) (net.Listener, error) {
+func listen(dataDir string) (*Socket, error) {
 	making := filepath.Join(dataDir, makingName)
 	if err := os.RemoveAll(making); err != nil { // a crash may have left it
 		return nil, err
@@ -56,26 +56,38 @@ func listen(dataDir string) (net.Listener, error) {
 	}
 	l.(*net.UnixListener).SetUnlinkOnClose(false) // it has moved by then
 	place := filepath.Join(dataDir, SocketName)
-	if err := errors.Join(os.Chmod(path, 0o600), os.Rename(path, place)); err != nil {
+	info, err := os.Lstat(path)
+	if err = errors.Join(err, os.Chmod(path, 0o600), os.Rename(path, place)); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	return &socket{Listener: l, path: place}, nil
+	return &Socket{Listener: l, path: place, file: info}, nil
 }
 
-// socket is a listener that takes its file away.
-type socket struct {
+// Socket is a listener that takes its file away.
+type Socket struct {
 	net.Listener
 	path string
+	file fs.FileInfo
 }
 
 // Addr is where the socket was moved to.
-func (s *socket) Addr() net.Addr { return &net.UnixAddr{Name: s.path, Net: "unix"} }
+func (s *Socket) Addr() net.Addr { return &net.UnixAddr{Name: s.path, Net: "unix"} }
 
-// Close removes the file first: who finds it can connect.
-func (s *socket) Close() error {
+// Gone tells that somebody took the file away: nobody can connect any more.
+func (s *Socket) Gone() bool {
+	info, err := os.Lstat(s.path)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(info, s.file)
+}
+
+// Close removes the file first: who finds it can connect. One that has taken its
+// place stays.
+func (s *Socket) Close() error {
+	if s.Gone() {
+		return s.Listener.Close()
+	}
 	err := os.Remove(s.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = nil // somebody else removed it, or Close was called before
+		err = nil
 	}
 	return errors.Join(err, s.Listener.Close())
 }
@@ -93,18 +105,24 @@ func atShortPath[T any](path string, open func(short string) (T, error)) (T, err
 	}
 	temp, err := os.MkdirTemp("", "rondo")
 	if err != nil {
-		return none, err
+		return none, noLink(path, err)
 	}
 	defer os.RemoveAll(temp)
 	link := filepath.Join(temp, "d")
 	if err := os.Symlink(dir, link); err != nil {
-		return none, err
+		return none, noLink(path, err)
 	}
 	short := filepath.Join(link, filepath.Base(path))
 	if len(short) > maxSocketPath {
 		return none, fmt.Errorf("the paths %s and %s are too long for a socket: use a shorter data folder, or a shorter TMPDIR", path, short)
 	}
 	return open(short)
+}
+
+// noLink says that a socket cannot be reached by a short path. The error of the
+// folder for temporary files is none of the socket's, and not wrapped.
+func noLink(path string, err error) error {
+	return fmt.Errorf("the path %s is too long for a socket, and no link to it can be made in the folder for temporary files: %v: set TMPDIR to a folder that can be written, or use a shorter data folder", path, err)
 }
 
 // dial connects to the socket of a data folder.

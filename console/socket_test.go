@@ -13,7 +13,7 @@ import (
 	"github.com/rondo-flow/rondo/console"
 )
 
-func listen(t *testing.T, dir string) net.Listener {
+func listen(t *testing.T, dir string) *console.Socket {
 	t.Helper()
 	l, err := console.Listen(dir)
 	if err != nil {
@@ -114,5 +114,30 @@ func TestTheSocketIsMadeOverNothingElse(t *testing.T) {
 	}
 	if _, err := console.Listen(filepath.Join(dir, "nowhere")); err == nil {
 		t.Error("a socket was made in a folder that is not there")
+	}
+}
+
+// Whoever removes the socket of a pipeline takes nobody else's when it is put back.
+func TestASocketThatWasRemovedIsGoneAndLeavesTheNextOneAlone(t *testing.T) {
+	dir := t.TempDir()
+	first := listen(t, dir)
+	if first.Gone() {
+		t.Error("a socket that is there counts as gone")
+	}
+	if err := os.Remove(filepath.Join(dir, console.SocketName)); err != nil {
+		t.Fatal(err)
+	}
+	if !first.Gone() {
+		t.Error("a socket that was removed counts as there")
+	}
+	second := listen(t, dir)
+	if !first.Gone() || second.Gone() {
+		t.Error("the former socket counts as there, or the new one as gone")
+	}
+	if err := first.Close(); err != nil {
+		t.Error(err)
+	}
+	if second.Gone() || !reaches(t, dir) {
+		t.Error("closing the former socket took the new one away")
 	}
 }

@@ -44,7 +44,7 @@ func TestAllProblemsAreToldTogether(t *testing.T) {
 		`spec.computations.reader.source_streams.memory.source_class_name: no source "memry": did you mean memory?`,
 		`spec.computations.reader.watermark_strategy.event_timestamp_assigner.column: `,
 		`spec.computations.counter.processing_function: no function "counts": did you mean count?`,
-		`spec.computations.counter.sinks.out.sink_class_name: no sink "tape": known are memory`,
+		`spec.computations.counter.sinks.out.sink_class_name: no sink "tape": there are memory`,
 		`dynamic_spec.computations.counter.key_visitor_streams.sweep.period: must be > 0`,
 	} {
 		if err == nil || strings.Count(err.Error(), want) != 1 {

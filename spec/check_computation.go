@@ -27,7 +27,7 @@ func (c *checker) checkComputation(comp *Computation) {
 	c.checkOrdering(at.key("input_ordering"), comp)
 	for _, id := range sorted(comp.RequiredResources) {
 		if c.spec.Pipeline.Resources[id] == nil {
-			c.add(at.keys("required_resource_ids", id), "there is no resource %s: %s", id, unknown(id, sorted(c.spec.Pipeline.Resources)))
+			c.add(at.keys("required_resource_ids", id), "there is no resource %s: %s", id, yson.DidYouMean(id, sorted(c.spec.Pipeline.Resources)))
 		}
 	}
 }
@@ -74,7 +74,7 @@ func (c *checker) checkRoles(at place, comp *Computation) {
 			case id == "":
 				c.add(where, "a stream needs a name")
 			case r.declared && !declared:
-				c.add(where, "stream %s is not declared in spec.streams: %s", id, unknown(id, sorted(streams)))
+				c.add(where, "stream %s is not declared in spec.streams: %s", id, yson.DidYouMean(id, sorted(streams)))
 			case !r.declared && !r.source && declared:
 				c.add(where, "%s is declared in spec.streams, which holds inputs and outputs only: rename the %s", id, r.what)
 			}
@@ -137,7 +137,7 @@ func (c *checker) checkSinks(at place, comp *Computation) {
 		}
 		for _, stream := range sink.Inputs {
 			if !slices.Contains(comp.Outputs, stream) {
-				c.add(where.key("input_stream_ids").item(stream), "%s is no output of %s: %s", stream, comp.ID, unknown(stream, comp.Outputs))
+				c.add(where.key("input_stream_ids").item(stream), "%s is no output of %s: %s", stream, comp.ID, yson.DidYouMean(stream, comp.Outputs))
 			}
 		}
 	}
@@ -165,7 +165,7 @@ func (c *checker) checkAssigner(at place, comp *Computation) {
 		}
 		i, ok := stream.Schema.Index(a.Column)
 		if !ok {
-			c.add(where.key("column"), "output %s has no column %s: %s", id, a.Column, unknown(a.Column, columnNames(stream.Schema)))
+			c.add(where.key("column"), "output %s has no column %s: %s", id, a.Column, yson.DidYouMean(a.Column, columnNames(stream.Schema)))
 			continue
 		}
 		if t := stream.Schema.Columns()[i].Type; !slices.Contains(kinds, t.Kind()) {
@@ -200,7 +200,7 @@ func (c *checker) checkOrdering(at place, comp *Computation) {
 	}
 	for _, id := range sorted(comp.Ordering.StreamDelays) {
 		if !slices.Contains(comp.Inputs, id) {
-			c.add(at.keys("stream_delays", id), "%s is no input of %s: %s", id, comp.ID, unknown(id, comp.Inputs))
+			c.add(at.keys("stream_delays", id), "%s is no input of %s: %s", id, comp.ID, yson.DidYouMean(id, comp.Inputs))
 		}
 	}
 }

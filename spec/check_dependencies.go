@@ -1,6 +1,10 @@
 package spec
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/rondo-flow/rondo/yson"
+)
 
 // checkDependencies checks streams_dependency as given.
 func (c *checker) checkDependencies(at place, comp *Computation) {
@@ -12,7 +16,7 @@ func (c *checker) checkDependencies(at place, comp *Computation) {
 			c.add(entry, "%s is an input or source, which has no parents here: remove the entry", child)
 			continue
 		case !isChild:
-			c.add(entry, "%s is no output, timer or visit stream of %s: %s", child, comp.ID, unknown(child, childrenOf(comp)))
+			c.add(entry, "%s is no output, timer or visit stream of %s: %s", child, comp.ID, yson.DidYouMean(child, childrenOf(comp)))
 			continue
 		}
 		for _, parent := range comp.Dependencies[child] {
@@ -32,7 +36,7 @@ func (c *checker) checkParent(at place, comp *Computation, child, parent string)
 	known := append(upstreamsOf(comp), childrenOf(comp)...)
 	switch {
 	case !slices.Contains(known, parent):
-		c.add(at, "%s is no stream of %s: %s", parent, comp.ID, unknown(parent, known))
+		c.add(at, "%s is no stream of %s: %s", parent, comp.ID, yson.DidYouMean(parent, known))
 	case isTimer && slices.Contains(comp.Outputs, parent):
 		c.add(at, "timer stream %s may not depend on output %s: list what the output depends on", child, parent)
 	case isTimer && parent == child && !comp.AllowTimerSelfDependency:

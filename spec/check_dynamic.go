@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/rondo-flow/rondo/schema"
+	"github.com/rondo-flow/rondo/yson"
 )
 
 // checkDynamic checks that the dynamic spec speaks of what the static one has.
@@ -12,7 +13,7 @@ func (c *checker) checkDynamic() {
 	for _, id := range sorted(d.Computations) {
 		comp, at := p.Computations[id], c.dynamicPlace(id)
 		if comp == nil {
-			c.add(at, "there is no computation %s: %s", id, unknown(id, p.ComputationIDs()))
+			c.add(at, "there is no computation %s: %s", id, yson.DidYouMean(id, p.ComputationIDs()))
 			continue
 		}
 		c.checkDynamicComputation(at, comp, d.Computations[id])
@@ -46,7 +47,7 @@ func (c *checker) checkDynamicComputation(at place, comp *Computation, d *Dynami
 	case deadLetters && d.DeadLetterStream == "":
 		c.add(at, "dead_letter_stream is missing: name the output that takes what failed")
 	case d.DeadLetterStream != "" && !slices.Contains(comp.Outputs, d.DeadLetterStream):
-		c.add(at.key("dead_letter_stream"), "%s is no output of %s: %s", d.DeadLetterStream, comp.ID, unknown(d.DeadLetterStream, comp.Outputs))
+		c.add(at.key("dead_letter_stream"), "%s is no output of %s: %s", d.DeadLetterStream, comp.ID, yson.DidYouMean(d.DeadLetterStream, comp.Outputs))
 	case d.DeadLetterStream != "":
 		c.checkDeadLetters(at.key("dead_letter_stream"), comp, c.spec.Pipeline.Streams[d.DeadLetterStream])
 	}
@@ -94,7 +95,7 @@ func (c *checker) checkScanRows(at place, v *VisitStream, limit int) {
 func (c *checker) known(at place, comp *Computation, names, known []string, what string) {
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			c.add(at.key(name), "%s has no %s %s: %s", comp.ID, what, name, unknown(name, known))
+			c.add(at.key(name), "%s has no %s %s: %s", comp.ID, what, name, yson.DidYouMean(name, known))
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package spec
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/rondo-flow/rondo/yson"
+)
 
 // checkStreams checks the declarations of spec.streams.
 func (c *checker) checkStreams() {
@@ -94,7 +98,7 @@ func (c *checker) checkResources() {
 		}
 		for _, dep := range sorted(r.Dependencies) {
 			if p.Resources[dep] == nil {
-				c.add(at.keys("dependencies", dep), "there is no resource %s: %s", dep, unknown(dep, sorted(p.Resources)))
+				c.add(at.keys("dependencies", dep), "there is no resource %s: %s", dep, yson.DidYouMean(dep, sorted(p.Resources)))
 			}
 		}
 	}

@@ -3,6 +3,8 @@ package spec
 import (
 	"slices"
 	"strings"
+
+	"github.com/rondo-flow/rondo/yson"
 )
 
 // checkVisitStreams checks the static parameters of visit streams.
@@ -19,7 +21,7 @@ func (c *checker) checkVisitStreams(at place, comp *Computation) {
 		}
 		for _, up := range s.Upstream {
 			if known := upstreamsOf(comp); !slices.Contains(known, up) {
-				c.add(where.key("upstream_streams").item(up), "%s is not an input or source stream of %s: %s", up, comp.ID, unknown(up, known))
+				c.add(where.key("upstream_streams").item(up), "%s is not an input or source stream of %s: %s", up, comp.ID, yson.DidYouMean(up, known))
 			}
 		}
 	}
@@ -44,7 +46,7 @@ func (c *checker) checkExternalName(at place, comp *Computation, name string) {
 	case comp.ExternalManagers[name] != nil:
 	case joiner == nil:
 		known := append(sorted(comp.ExternalManagers), sorted(comp.ExternalJoiners)...)
-		c.add(at, "%s is no external state manager or joiner of %s: %s", name, comp.ID, unknown(name, known))
+		c.add(at, "%s is no external state manager or joiner of %s: %s", name, comp.ID, yson.DidYouMean(name, known))
 	case !joiner.VisitorDriven():
 		c.note(at, "the joiner %s looks keys up and does not list them: it is not scanned", name)
 	}
@@ -73,12 +75,12 @@ func (c *checker) checkTimers(at place, comp *Computation) {
 		s, where := comp.TimerStreams[id], at.keys("timer_streams", id)
 		for _, stream := range s.Streams {
 			if !slices.Contains(known, stream) {
-				c.add(where.key("streams").item(stream), "%s is no stream that %s reads: %s", stream, comp.ID, unknown(stream, known))
+				c.add(where.key("streams").item(stream), "%s is no stream that %s reads: %s", stream, comp.ID, yson.DidYouMean(stream, known))
 			}
 		}
 		for _, stream := range sorted(s.Delays) {
 			if !slices.Contains(known, stream) {
-				c.add(where.keys("streams_with_delays", stream), "%s is no stream that %s reads: %s", stream, comp.ID, unknown(stream, known))
+				c.add(where.keys("streams_with_delays", stream), "%s is no stream that %s reads: %s", stream, comp.ID, yson.DidYouMean(stream, known))
 			}
 		}
 	}

@@ -67,17 +67,6 @@ func (c *checker) result() (*Spec, error) {
 // sorted returns the keys of a map in order.
 func sorted[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
 
-// unknown is the end of a message about a name that is not one of known.
-func unknown(name string, known []string) string {
-	if near := yson.Suggest(name, known); near != "" {
-		return "did you mean " + near + "?"
-	}
-	if len(known) == 0 {
-		return "there are none"
-	}
-	return "there are " + strings.Join(known, ", ")
-}
-
 // list prints names as a YSON list, ready to be copied into a spec.
 func list(names []string) string {
 	quoted := make([]string, len(names))

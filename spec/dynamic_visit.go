@@ -66,3 +66,14 @@ const maxFillPeriod = 500 * time.Millisecond
 func defaultFillPeriod(period time.Duration) time.Duration {
 	return max(min(maxFillPeriod, period/40), 1)
 }
+
+// PassPeriod reads how long one pass is to take that somebody asks for; 0 is as fast
+// as it may. It may be what FinalPassPeriod may be. The problems name it by path.
+func PassPeriod(path, text string) (time.Duration, error) {
+	var v DynamicVisitStream
+	problems := yson.Decode(yson.Map(yson.Entry{Key: "final_pass_period", Value: yson.String(text)}), "", &v)
+	for i := range problems {
+		problems[i].Path = path
+	}
+	return v.FinalPassPeriod, problems.Err()
+}

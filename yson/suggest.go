@@ -59,9 +59,9 @@ func DidYouMean(word string, known []string) string {
 		return "did you mean " + s + "?"
 	}
 	if len(known) == 0 {
-		return "nothing is known here"
+		return "there are none"
 	}
-	return "known are " + strings.Join(known, ", ")
+	return "there are " + strings.Join(known, ", ")
 }
 
 // editDistance counts insertions, deletions, replacements, and swaps of

@@ -37,7 +37,7 @@ func (c *backupCommand) Run(io *streams) error {
 	if err != nil {
 		return err
 	}
-	return c.with(func(ctx context.Context, r *reached) error {
+	return c.with(io, func(ctx context.Context, r *reached) error {
 		left, err := r.backup(ctx, dir)
 		if err != nil {
 			return err

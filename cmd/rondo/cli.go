@@ -2,9 +2,11 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 )
@@ -50,6 +52,11 @@ type streams struct {
 	err *os.File
 }
 
+// patience waits for others, and says so.
+func (s *streams) patience(most time.Duration) *patience {
+	return &patience{most: most, tell: func(who error) { fmt.Fprintf(s.err, "rondo: waiting: %s\n", visible(who.Error())) }}
+}
+
 // execute runs one command line and returns its exit code.
 func execute(args []string, stdout io.Writer, stderr *os.File) int {
 	parser, err := kong.New(&cli{}, kong.Name("rondo"), kong.Description(description), kong.Writers(stdout, stderr),
@@ -60,7 +67,7 @@ func execute(args []string, stdout io.Writer, stderr *os.File) int {
 	if len(args) == 1 && args[0] == "--version" {
 		args = []string{"version"}
 	}
-	command, err := parser.Parse(args)
+	command, err := parser.Parse(negatives(parser.Model, args))
 	if err != nil {
 		// What the parser would have one try is often no better.
 		what, _, _ := strings.Cut(err.Error(), " (short flag); perhaps try")

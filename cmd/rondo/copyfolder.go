@@ -22,6 +22,9 @@ const unfinished = ".unfinished"
 // sinks that lie outside the folder, which the copy does not have. Others may use
 // the store meanwhile.
 func copyFolder(ctx context.Context, kept storage, dataDir, dir string) (left []string, err error) {
+	if h, ok := kept.(*held); ok {
+		kept = h.storage
+	}
 	s, ok := kept.(*pebblestore.Store)
 	if !ok {
 		return nil, errors.New("the state is in PostgreSQL: copy its schema with pg_dump, and the data folder once the pipeline rests")

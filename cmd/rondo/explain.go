@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 
-	"github.com/rondo-flow/rondo/console"
 	"github.com/rondo-flow/rondo/engine"
 	"github.com/rondo-flow/rondo/spec"
 	"github.com/rondo-flow/rondo/store"
@@ -38,7 +36,7 @@ func (c *explainCommand) Run(io *streams) error {
 		return err
 	}
 	e := explanation{at: c.at(s.Name), dataDir: c.folder(s.Name)}
-	if err := e.find(s); err != nil {
+	if err := e.find(io, s); err != nil {
 		return err
 	}
 	return e.print(io.out, c.Output)
@@ -49,18 +47,18 @@ type explanation struct {
 	*engine.InForce
 	at      where
 	dataDir string
-	// held says who keeps the store from being looked at; running tells that it is
-	// the pipeline itself, which was asked.
+	// held says who keeps the store from being looked at; running tells that the
+	// pipeline itself was asked.
 	held    error
 	running bool
 	// strangers are the functions that this binary does not have.
 	strangers []string
 }
 
-// find asks the store, if there is one, what is in force.
-func (e *explanation) find(s *spec.Spec) (err error) {
+// find asks the pipeline what is in force, if it has run.
+func (e *explanation) find(io *streams, s *spec.Spec) (err error) {
 	ctx := context.Background()
-	o, err := options(s, e.dataDir, slog.New(slog.DiscardHandler))
+	o, err := options(s, e.dataDir, discard())
 	if err != nil {
 		return err
 	}
@@ -71,44 +69,38 @@ func (e *explanation) find(s *spec.Spec) (err error) {
 	if err != nil {
 		return err
 	}
-	kept, err := openExisting(ctx, e.at)
-	if kept != nil {
-		e.InForce, err = p.InForce(ctx, kept)
-		return errors.Join(err, kept.Close())
-	}
+	err = e.at.with(ctx, io, s.Name, func(ctx context.Context, r *reached) error {
+		rests, ok := r.subject.(*resting)
+		if !ok {
+			return e.ask(ctx, r, s)
+		}
+		e.InForce, err = p.InForce(ctx, rests.store)
+		return err
+	})
 	if errors.Is(err, store.ErrLocked) {
-		e.held, err = err, nil
+		e.held = err
 	}
-	if err != nil {
-		return err
+	if e.held != nil || errors.Is(err, errNoRun) {
+		e.InForce, err = p.InForce(ctx, nil)
 	}
-	if e.InForce, err = p.InForce(ctx, nil); err != nil || e.held == nil {
-		return err
-	}
-	return e.askRunning(ctx, s)
+	return err
 }
 
-// askRunning finds out what a running pipeline goes by. Who holds the store may be
-// somebody else: then the file's spec is shown.
-func (e *explanation) askRunning(ctx context.Context, s *spec.Spec) error {
-	c := console.NewClient(e.dataDir)
-	defer c.Close()
-	in, err := c.Spec(ctx)
+// ask asks a running pipeline what it goes by.
+func (e *explanation) ask(ctx context.Context, r *reached, s *spec.Spec) error {
+	in, err := r.Spec(ctx)
 	if err != nil {
-		return nil // e.held tells
-	}
-	status, err := c.Status(ctx)
-	if err != nil {
-		return nil
-	}
-	if err := sameName(in.Name, e.at, s.Name); err != nil {
 		return err
 	}
+	status, err := r.Status(ctx)
+	if err != nil {
+		return err
+	}
+	e.InForce = &engine.InForce{Version: in.Version, Partitions: map[string]int{}}
 	if e.Spec, err = spec.Stored(in.Name, s.Path, in.Static, in.Dynamic); err != nil {
 		return err
 	}
-	e.Version, e.running = in.Version, true
-	e.Partitions = map[string]int{}
+	e.running = true
 	for _, p := range status.Partitions {
 		e.Partitions[p.Computation]++
 	}

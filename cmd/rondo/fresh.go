@@ -23,8 +23,12 @@ import (
 // files and queues that its sinks wrote. It says what, and removes nothing if there is
 // anything that it should not.
 func startOver(ctx context.Context, pipeline string, at where, log *slog.Logger) error {
-	s, err := openExisting(ctx, at)
-	if s != nil {
+	there, err := at.exists()
+	if !there {
+		return err
+	}
+	s, err := openStore(ctx, at, discard())
+	if err == nil {
 		r := records{store: s, at: at, dataDir: at.dataDir, log: log}
 		err = errors.Join(r.startOver(context.WithoutCancel(ctx), pipeline), s.Close()) // all of it, once begun
 	}

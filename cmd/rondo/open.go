@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/rondo-flow/rondo/store"
@@ -19,13 +17,6 @@ import (
 
 // storeDir is where a data folder has its store.
 func storeDir(dataDir string) string { return filepath.Join(dataDir, "store") }
-
-// A process that was killed holds its store until the system has cleaned up after
-// it, which is waited for before a store counts as held.
-const (
-	lockWait = time.Second
-	lockPoll = 10 * time.Millisecond
-)
 
 // storage is a store that a pipeline can be removed from.
 type storage interface {
@@ -82,35 +73,34 @@ func (at where) openOnce(ctx context.Context, log *slog.Logger, started time.Tim
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(at.dataDir, 0o777); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
 	return s, nil
 }
 
-// openStore opens the store, and makes it if it is not there and in a data folder.
+// openStore opens the store, and makes it if it is not there and in a data folder,
+// which this process holds.
 func openStore(ctx context.Context, at where, log *slog.Logger) (storage, error) {
 	started := time.Now()
-	s, err := at.openOnce(ctx, log, started)
-	for errors.Is(err, store.ErrLocked) && time.Since(started) < lockWait && ctx.Err() == nil {
-		select {
-		case <-ctx.Done():
-		case <-time.After(lockPoll):
-			s, err = at.openOnce(ctx, log, started)
-		}
-	}
-	if errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission) {
-		err = fmt.Errorf("%w: this must be writable, also to be looked at; or choose another folder with --data", err)
-	}
-	return s, err
+	p := &patience{most: lockWait, tell: func(error) {}}
+	s, err := retry(ctx, p, func() (storage, error) { return at.openOnce(ctx, log, started) })
+	return s, needsWriting(err)
 }
 
-// openExisting opens the store; nil if there is none.
-func openExisting(ctx context.Context, at where) (storage, error) {
+// openPassing takes the data folder and opens the store in it, which is there, as
+// soon as no other command has it; nil if there is none.
+func openPassing(ctx context.Context, io *streams, at where) (storage, error) {
 	if there, err := at.exists(); !there {
 		return nil, err
 	}
-	return openStore(ctx, at, discard())
+	return takePassing(ctx, io, at)
+}
+
+// takePassing is openPassing that makes the store if it is not there.
+func takePassing(ctx context.Context, io *streams, at where) (storage, error) {
+	folder, err := retry(ctx, io.patience(lockWait), func() (*pebblestore.Folder, error) { return at.hold(passing) })
+	if err != nil {
+		return nil, err
+	}
+	return openHeld(ctx, at, folder)
 }
 
 func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
@@ -147,9 +137,11 @@ func (f *placeFlags) noFile() bool {
 	return err != nil && !isDataFolder(*f.File)
 }
 
+// isDataFolder tells a data folder by its store, or, if that is in PostgreSQL, by
+// the lock that a run leaves in it.
 func isDataFolder(path string) bool {
 	info, err := os.Stat(storeDir(path))
-	return err == nil && info.IsDir()
+	return err == nil && info.IsDir() || pebblestore.WasHeld(path)
 }
 
 // place returns where the data is, and the name of the pipeline if it is known.
@@ -181,12 +173,12 @@ func (f *placeFlags) named() (dataDir, pipeline string, err error) {
 }
 
 // open opens the store, or returns nil and the folder if there is none.
-func (f *placeFlags) open(ctx context.Context) (s storage, at where, err error) {
+func (f *placeFlags) open(ctx context.Context, io *streams) (s storage, at where, err error) {
 	at, pipeline, err := f.place()
 	if err != nil {
 		return nil, at, err
 	}
-	if s, err = openExisting(ctx, at); s == nil {
+	if s, err = openPassing(ctx, io, at); s == nil {
 		return nil, at, err
 	}
 	if err := belongs(ctx, s, at, pipeline); err != nil {
@@ -195,6 +187,8 @@ func (f *placeFlags) open(ctx context.Context) (s storage, at where, err error) 
 	return s, at, nil
 }
 
+var errNoRun = errors.New("no pipeline has run")
+
 func noRun(at where) error {
-	return fmt.Errorf("no pipeline has run in %s: run one, or name its folder with --data", at)
+	return fmt.Errorf("%w in %s: run one, or name its folder with --data", errNoRun, at)
 }

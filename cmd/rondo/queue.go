@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/rondo-flow/rondo/store"
+	"github.com/rondo-flow/rondo/yson"
 )
 
 type queueCommand struct {
@@ -47,11 +48,11 @@ func (f *queueFlags) shift() error {
 }
 
 // openQueue opens the store and describes the queue.
-func (f *queueFlags) openQueue(ctx context.Context) (storage, *store.Queue, error) {
+func (f *queueFlags) openQueue(ctx context.Context, io *streams) (storage, *store.Queue, error) {
 	if err := f.shift(); err != nil {
 		return nil, nil, err
 	}
-	s, err := f.existing(ctx)
+	s, err := f.existing(ctx, io)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -63,8 +64,8 @@ func (f *queueFlags) openQueue(ctx context.Context) (storage, *store.Queue, erro
 }
 
 // existing opens the store, which must be there.
-func (f *placeFlags) existing(ctx context.Context) (storage, error) {
-	s, at, err := f.open(ctx)
+func (f *placeFlags) existing(ctx context.Context, io *streams) (storage, error) {
+	s, at, err := f.open(ctx, io)
 	if err == nil && s == nil {
 		err = fmt.Errorf("there is no store in %s: rondo queue push makes one; or name another folder with --data", at)
 	}
@@ -83,7 +84,7 @@ func queueNamed(ctx context.Context, s store.Queues, name string) (*store.Queue,
 		}
 		known = append(known, all[i].Name)
 	}
-	return nil, fmt.Errorf("there is no queue %s: %s", name, hint(name, known, "there are "))
+	return nil, fmt.Errorf("there is no queue %s: %s", name, yson.DidYouMean(name, known))
 }
 
 // partitionsOf returns the numbers of one partition, or of all if none is asked

@@ -28,7 +28,7 @@ Examples:
 // Run lists the queues.
 func (c *queueListCommand) Run(io *streams) error {
 	ctx := context.Background()
-	s, err := c.existing(ctx)
+	s, err := c.existing(ctx, io)
 	if err != nil {
 		return err
 	}

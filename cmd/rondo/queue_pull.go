@@ -13,6 +13,7 @@ import (
 	"github.com/rondo-flow/rondo/connector/queue"
 	"github.com/rondo-flow/rondo/connector/rowtext"
 	"github.com/rondo-flow/rondo/store"
+	"github.com/rondo-flow/rondo/yson"
 )
 
 type queuePullCommand struct {
@@ -37,7 +38,7 @@ Examples:
 // Run prints rows.
 func (c *queuePullCommand) Run(io *streams) (err error) {
 	ctx := context.Background()
-	s, q, err := c.openQueue(ctx)
+	s, q, err := c.openQueue(ctx, io)
 	if err != nil {
 		return err
 	}
@@ -72,7 +73,7 @@ func (c *queuePullCommand) checkConsumer(q *store.Queue) error {
 	if c.Consumer == "" || slices.Contains(known, c.Consumer) {
 		return nil
 	}
-	return fmt.Errorf("queue %s has no consumer %s: %s", q.Name, c.Consumer, hint(c.Consumer, known, "there are "))
+	return fmt.Errorf("queue %s has no consumer %s: %s", q.Name, c.Consumer, yson.DidYouMean(c.Consumer, known))
 }
 
 // pull prints rows of one partition, at most limit if that is positive, and

@@ -32,9 +32,9 @@ func (c *queuePushCommand) Run(io *streams) error {
 		return err
 	}
 	ctx := context.Background()
-	s, at, err := c.open(ctx)
+	s, at, err := c.open(ctx, io)
 	if err == nil && s == nil {
-		s, err = openStore(ctx, at, discard())
+		s, err = takePassing(ctx, io, at)
 	}
 	if err != nil {
 		return err

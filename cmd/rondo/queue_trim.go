@@ -31,7 +31,7 @@ func (c *queueTrimCommand) Run(io *streams) (err error) {
 		return &usageError{errors.New("which rows? Say --before OFFSET or --consumed")}
 	}
 	ctx := context.Background()
-	s, q, err := c.openQueue(ctx)
+	s, q, err := c.openQueue(ctx, io)
 	if err != nil {
 		return err
 	}

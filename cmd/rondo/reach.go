@@ -8,6 +8,7 @@ import (
 	"github.com/rondo-flow/rondo/console"
 	"github.com/rondo-flow/rondo/spec"
 	"github.com/rondo-flow/rondo/store"
+	"github.com/rondo-flow/rondo/store/pebblestore"
 )
 
 // subject is a pipeline to look at or to change: one that runs, through its
@@ -33,41 +34,97 @@ type reached struct {
 	close   func() error
 }
 
+// find finds out who has the data folder: the pipeline, which answers through its
+// socket, or nobody, and then this process; neither if there is no store. A pipeline
+// that starts or stops is waited for.
+func (at where) find(ctx context.Context, io *streams) (*console.Client, *pebblestore.Folder, error) {
+	c, p := console.NewClient(at.dataDir), io.patience(answerWait)
+	for {
+		served, err := c.Served(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		if served {
+			return c, nil, nil
+		}
+		if there, err := at.exists(); !there {
+			return nil, nil, err
+		}
+		folder, err := at.hold(passing)
+		if err == nil {
+			return nil, folder, nil
+		}
+		if err := p.wait(ctx, err); err != nil {
+			return nil, nil, at.silent(err)
+		}
+	}
+}
+
+// silent explains that somebody holds the data folder who does not answer.
+func (at where) silent(err error) error {
+	held, ok := errors.AsType[*pebblestore.HeldError](err)
+	if !ok {
+		return err
+	}
+	return fmt.Errorf("%w: %s is held by %s, but nobody answers at %s in it: if the pipeline starts or stops just now, try again in a moment; if not, stop that process and start the pipeline again with rondo run",
+		store.ErrLocked, at, held.Owner, console.SocketName)
+}
+
 // reach finds the pipeline, whether it runs or not.
-func (f *placeFlags) reach(ctx context.Context) (*reached, error) {
-	at, name, err := f.place()
-	if err != nil {
+func (at where) reach(ctx context.Context, io *streams, name string) (*reached, error) {
+	c, folder, err := at.find(ctx, io)
+	switch {
+	case err != nil:
 		return nil, err
+	case c != nil:
+		return &reached{c, at.dataDir, closeClient(c)}, checkName(ctx, c, at, name)
+	case folder != nil:
+		return restingIn(ctx, at, name, folder)
+	default:
+		return nil, noRun(at)
 	}
-	c := console.NewClient(at.dataDir)
-	served, err := c.Served(ctx)
-	if err != nil {
-		return nil, err
+}
+
+// with finds a pipeline, does something with it and lets go of it. One that ends
+// before it answers is looked for again.
+func (at where) with(ctx context.Context, io *streams, name string, do func(ctx context.Context, r *reached) error) error {
+	for p := io.patience(answerWait); ; {
+		r, err := at.reach(ctx, io, name)
+		if err == nil {
+			err = errors.Join(do(ctx, r), r.close())
+		}
+		if !console.Ended(err) || p.wait(ctx, fmt.Errorf("%w: %w", store.ErrLocked, err)) != nil {
+			return err
+		}
 	}
-	if !served {
-		return restingIn(ctx, at, name)
-	}
-	return &reached{c, at.dataDir, closeClient(c)}, checkName(ctx, c, at, name)
 }
 
 // with finds the pipeline, does something with it and lets go of it.
-func (f *placeFlags) with(do func(ctx context.Context, r *reached) error) error {
-	ctx := context.Background()
-	r, err := f.reach(ctx)
+func (f *placeFlags) with(io *streams, do func(ctx context.Context, r *reached) error) error {
+	at, name, err := f.place()
 	if err != nil {
 		return err
 	}
-	return errors.Join(do(ctx, r), r.close())
+	return at.with(context.Background(), io, name, do)
 }
 
 // reachRunning finds the pipeline, which has to run.
-func (f *placeFlags) reachRunning(ctx context.Context) (*console.Client, error) {
+func (f *placeFlags) reachRunning(ctx context.Context, io *streams) (*console.Client, error) {
 	at, name, err := f.place()
 	if err != nil {
 		return nil, err
 	}
-	c := console.NewClient(at.dataDir)
-	return c, checkName(ctx, c, at, name)
+	c, folder, err := at.find(ctx, io)
+	if folder != nil {
+		err = folder.Release()
+	}
+	if c == nil {
+		c = console.NewClient(at.dataDir) // which says that it does not run
+	}
+	if err == nil {
+		err = checkName(ctx, c, at, name)
+	}
+	return c, err
 }
 
 // checkName makes sure that a running pipeline is the one that was named.
@@ -89,21 +146,48 @@ func closeClient(c *console.Client) func() error {
 // kept are the states of a pipeline with its spec.
 type kept struct {
 	store.States
-	spec  *spec.Spec
-	close func() error
+	spec *spec.Spec
 }
 
-// openKept opens the states of a pipeline, whether it runs or not.
-func (f *placeFlags) openKept(ctx context.Context) (*kept, error) {
-	r, err := f.reach(ctx)
+// openKept finds the states of a pipeline, whether it runs or not.
+func (f *placeFlags) openKept(ctx context.Context, io *streams) (k *kept, err error) {
+	at, name, err := f.place()
 	if err != nil {
 		return nil, err
 	}
-	s, err := specOf(ctx, r)
-	if err != nil {
-		return nil, errors.Join(err, r.close())
-	}
-	return &kept{r.States(), s, r.close}, nil
+	err = at.with(ctx, io, name, func(ctx context.Context, r *reached) error {
+		s, err := specOf(ctx, r)
+		k = &kept{&visited{at, io, name}, s}
+		return err
+	})
+	return k, err
+}
+
+// visited are states that are looked for at each request, and let go after it: a
+// list may be long, and its reader slow, and the pipeline may start or stop
+// meanwhile.
+type visited struct {
+	at   where
+	io   *streams
+	name string
+}
+
+// GetStates reads all states of the keys.
+func (v *visited) GetStates(ctx context.Context, computation string, keys []string) (found [][]store.StateRow, err error) {
+	err = v.at.with(ctx, v.io, v.name, func(ctx context.Context, r *reached) error {
+		found, err = r.States().GetStates(ctx, computation, keys)
+		return err
+	})
+	return found, err
+}
+
+// ListStates reads a range of keys.
+func (v *visited) ListStates(ctx context.Context, l store.ListRequest) (found *store.ListAnswer, err error) {
+	err = v.at.with(ctx, v.io, v.name, func(ctx context.Context, r *reached) error {
+		found, err = r.States().ListStates(ctx, l)
+		return err
+	})
+	return found, err
 }
 
 // specOf reads the spec in force.

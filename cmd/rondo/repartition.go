@@ -38,16 +38,16 @@ func (c *repartitionCommand) Run(io *streams) error {
 	}
 	n, err := strconv.Atoi(c.Args[1])
 	if err != nil {
-		return &usageError{fmt.Errorf("the number of partitions is from 1 to 100000, or 0 for what the dynamic spec says, got %s", c.Args[1])}
+		return &usageError{fmt.Errorf("the number of partitions is no number: give one such as 8, or 0 for what the dynamic spec says; got %s", c.Args[1])}
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	client, err := c.reachRunning(ctx)
+	client, err := c.reachRunning(ctx, io)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
-	if err := client.Repartition(ctx, console.RepartitionRequest{Computation: c.Args[0], Partitions: n}); err != nil {
+	if err := client.Repartition(ctx, console.RepartitionRequest{Computation: c.Args[0], Partitions: &n}); err != nil {
 		return err
 	}
 	fmt.Fprintf(io.err, "rondo: the partitions of %s are replaced; rondo status shows them\n", c.Args[0])

@@ -84,17 +84,6 @@ func problems(err error) []string {
 	return lines
 }
 
-// hint is the end of a message about a name that is not one of known.
-func hint(name string, known []string, thereAre string) string {
-	if near := yson.Suggest(name, known); near != "" {
-		return "did you mean " + near + "?"
-	}
-	if len(known) == 0 {
-		return "there are none"
-	}
-	return thereAre + strings.Join(known, ", ")
-}
-
 func plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

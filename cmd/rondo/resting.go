@@ -10,23 +10,21 @@ import (
 	"github.com/rondo-flow/rondo/engine"
 	"github.com/rondo-flow/rondo/spec"
 	"github.com/rondo-flow/rondo/store"
+	"github.com/rondo-flow/rondo/store/pebblestore"
 )
 
-// resting is a pipeline that does not run. While it is looked at, it cannot be
-// started.
+// resting is a pipeline that does not run. While it is looked at, a run waits.
 type resting struct {
 	store    storage
 	dataDir  string
 	pipeline *store.Pipeline
 }
 
-// restingIn opens the store of a pipeline that has run in a data folder.
-func restingIn(ctx context.Context, at where, name string) (*reached, error) {
-	s, err := openExisting(ctx, at)
-	if s == nil {
-		if err == nil {
-			err = noRun(at)
-		}
+// restingIn opens the store of a pipeline that has run in a data folder, which this
+// process holds.
+func restingIn(ctx context.Context, at where, name string, folder *pebblestore.Folder) (*reached, error) {
+	s, err := openHeld(ctx, at, folder)
+	if err != nil {
 		return nil, err
 	}
 	p, err := s.Pipeline(ctx)

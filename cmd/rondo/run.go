@@ -8,6 +8,7 @@ import (
 
 	"github.com/rondo-flow/rondo/engine"
 	"github.com/rondo-flow/rondo/spec"
+	"github.com/rondo-flow/rondo/store/pebblestore"
 )
 
 type runCommand struct {
@@ -61,11 +62,6 @@ func (c *runCommand) Run(io *streams) error {
 	for _, note := range s.Notes {
 		log.Warn(note)
 	}
-	if c.Fresh {
-		if err := startOver(told, s.Name, c.at(s.Name), log); err != nil {
-			return err
-		}
-	}
 	summary, err := c.work(told, p, s, dataDir, screen, log)
 	if err != nil {
 		return err
@@ -77,8 +73,9 @@ func (c *runCommand) Run(io *streams) error {
 	return printSummary(io.out, c.Output, s.Name, summary)
 }
 
-// work opens the store and runs the pipeline to its end, or until it is told to
-// stop. Nothing is made for a pipeline that lacks something in the store.
+// work takes the data folder, opens the store and runs the pipeline to its end, or
+// until it is told to stop. Nothing is made for a pipeline that lacks something in
+// the store.
 func (c *runCommand) work(told context.Context, p *engine.Pipeline, s *spec.Spec, dataDir string, screen *screen, log *slog.Logger) (sum *engine.Summary, err error) {
 	at := c.at(s.Name)
 	there, err := at.exists()
@@ -87,6 +84,17 @@ func (c *runCommand) work(told context.Context, p *engine.Pipeline, s *spec.Spec
 	}
 	if err != nil {
 		return nil, err
+	}
+	waits := &patience{most: lockWait, tell: func(who error) { log.Warn("waiting for another command", "reason", who) }}
+	folder, err := retry(told, waits, func() (*pebblestore.Folder, error) { return at.hold(keeping) })
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, folder.Release()) }()
+	if c.Fresh {
+		if err := startOver(told, s.Name, at, log); err != nil {
+			return nil, err
+		}
 	}
 	store, err := openStore(told, at, log)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"regexp"
 	"sync"
@@ -15,6 +16,7 @@ import (
 
 // scriptJob is a process that a script has in the background.
 type scriptJob struct {
+	leave func() error // of visit alone, which is no process
 	cmd *exec.Cmd
 	// read is closed when stderr has ended.
 	read   chan struct{}
@@ -29,11 +31,19 @@ func jobsOf(ts *testscript.TestScript) map[string]*scriptJob {
 	return ts.Value(jobsKey{}).(map[string]*scriptJob)
 }
 
+// commandOfScript is a command in the folder of the script, with the store that it
+// names.
+func commandOfScript(ts *testscript.TestScript, args []string) *exec.Cmd {
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Dir = ts.MkAbs(".")
+	cmd.Env = append(os.Environ(), "RONDO_STORE="+ts.Getenv("RONDO_STORE"))
+	return cmd
+}
+
 // begin NAME PATTERN COMMAND... starts a command in the background, and waits
 // until a line of its stderr matches.
 func begin(ts *testscript.TestScript, _ bool, args []string) {
-	job := &scriptJob{cmd: exec.Command(args[2], args[3:]...), read: make(chan struct{})}
-	job.cmd.Dir = ts.MkAbs(".")
+	job := &scriptJob{cmd: commandOfScript(ts, args[2:]), read: make(chan struct{})}
 	job.cmd.Stdout = &job.stdout
 	stderr, err := job.cmd.StderrPipe()
 	ts.Check(err)
@@ -106,8 +116,7 @@ const tries = 500
 func until(ts *testscript.TestScript, _ bool, args []string) {
 	pattern, out := regexp.MustCompile(args[0]), []byte(nil)
 	for range tries {
-		cmd := exec.Command(args[1], args[2:]...)
-		cmd.Dir = ts.MkAbs(".")
+		cmd := commandOfScript(ts, args[1:])
 		if out, _ = cmd.CombinedOutput(); pattern.Match(out) {
 			return
 		}

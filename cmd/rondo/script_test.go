@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -38,7 +39,7 @@ func TestScripts(t *testing.T) {
 			return canMount(t.TempDir()), nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"figures": checkFigures, "exits": exits, "interrupt": interrupt, "hold": hold, "edit": edit, "until": until,
+			"figures": checkFigures, "exits": exits, "interrupt": interrupt, "hold": hold, "passby": passBy, "leave": leave, "edit": edit, "until": until,
 			"begin": begin, "end": end, "setstored": setStored, "isempty": isEmpty, "bytes": writeBytes, "postgres": postgres,
 		},
 	})
@@ -119,6 +120,18 @@ func hold(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	ts.Defer(func() { ts.Check(s.Close()) })
 }
+
+// passby DIR holds a data folder as a command does, until leave or the end.
+func passBy(ts *testscript.TestScript, _ bool, args []string) {
+	f, err := pebblestore.HoldFolder(ts.MkAbs(args[0]), time.Time{}, passing)
+	ts.Check(err)
+	release := sync.OnceValue(f.Release)
+	jobsOf(ts)["passby"] = &scriptJob{leave: release}
+	ts.Defer(func() { ts.Check(release()) })
+}
+
+// leave lets the folder of passby go.
+func leave(ts *testscript.TestScript, _ bool, _ []string) { ts.Check(jobsOf(ts)["passby"].leave()) }
 
 // edit FILE OLD NEW replaces a text that the file has once.
 func edit(ts *testscript.TestScript, _ bool, args []string) {

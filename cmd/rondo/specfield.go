@@ -47,7 +47,7 @@ func (c *specGetCommand) Run(io *streams) error {
 	if c.Path == nil && c.noFile() {
 		c.File, c.Path = nil, c.File
 	}
-	return c.with(func(ctx context.Context, r *reached) error {
+	return c.with(io, func(ctx context.Context, r *reached) error {
 		in, err := r.Spec(ctx)
 		if err != nil {
 			return err
@@ -98,7 +98,7 @@ func (c *specGetCommand) node(s *spec.Spec) (*yson.Node, error) {
 			for _, e := range node.Map {
 				known = append(known, e.Key)
 			}
-			return nil, fmt.Errorf("%s has no %s: %s", at, name, hint(name, known, "there are "))
+			return nil, fmt.Errorf("%s has no %s: %s", at, name, yson.DidYouMean(name, known))
 		}
 		at, node = yson.Join(at, name), next
 	}
@@ -129,7 +129,7 @@ func (c *specSetCommand) Run(io *streams) error {
 	if len(c.Args) != 2 {
 		return &usageError{errors.New("give a path and its value, such as computations.routes.key_visitor_streams.sweep.period 10m")}
 	}
-	return c.with(func(ctx context.Context, r *reached) error {
+	return c.with(io, func(ctx context.Context, r *reached) error {
 		a, err := r.SetDynamic(ctx, console.SetRequest{Path: c.Args[0], Value: &c.Args[1], Version: c.Version})
 		if err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rondo-flow/rondo/spec"
 	"github.com/rondo-flow/rondo/store"
+	"github.com/rondo-flow/rondo/yson"
 )
 
 type stateCommand struct {
@@ -43,14 +44,14 @@ type stateFlags struct {
 
 // open finds out what the arguments are and opens the store. A first one that is
 // no spec file is the computation.
-func (f *stateFlags) open(ctx context.Context) (*kept, error) {
+func (f *stateFlags) open(ctx context.Context, io *streams) (*kept, error) {
 	if f.noFile() {
 		if f.Comp != nil {
 			f.Key = append([]string{*f.Comp}, f.Key...)
 		}
 		f.File, f.Comp = nil, f.File
 	}
-	return f.openKept(ctx)
+	return f.openKept(ctx, io)
 }
 
 // keyed finds a computation that keeps states.
@@ -62,11 +63,10 @@ func (k *kept) keyed(id string) (*spec.Computation, error) {
 		}
 		known = append(known, c.ID)
 	}
-	problem := "there is no computation " + id
-	if k.spec.Pipeline.Computations[id] != nil {
-		problem = "computation " + id + " keeps no states"
+	if k.spec.Pipeline.Computations[id] != nil && len(known) > 0 {
+		return nil, fmt.Errorf("computation %s keeps no states: they are kept by %s", id, strings.Join(known, ", "))
 	}
-	return nil, fmt.Errorf("%s: %s", problem, hint(id, known, "states are kept by "))
+	return nil, fmt.Errorf("there is no computation %s that keeps states: %s", id, yson.DidYouMean(id, known))
 }
 
 // allKeyed are the computations that keep states, by id.
@@ -97,11 +97,10 @@ Examples:
 // Run lists states.
 func (c *stateListCommand) Run(io *streams) (err error) {
 	ctx := context.Background()
-	k, err := c.open(ctx)
+	k, err := c.open(ctx, io)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, k.close()) }()
 	out := bufio.NewWriter(io.out)
 	l := lister{kept: k, names: c.Name, print: c.printer(out), left: int(c.Limit), endless: c.Limit == 0}
 	more, err := c.list(ctx, &l)
@@ -199,11 +198,10 @@ Examples:
 // Run shows the states of a key.
 func (c *stateGetCommand) Run(io *streams) (err error) {
 	ctx := context.Background()
-	k, err := c.open(ctx)
+	k, err := c.open(ctx, io)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, k.close()) }()
 	if c.Comp == nil {
 		return &usageError{errors.New("which key? Name a computation and the values of the key")}
 	}

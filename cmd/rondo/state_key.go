@@ -9,6 +9,7 @@ import (
 	"github.com/rondo-flow/rondo/connector/rowtext"
 	"github.com/rondo-flow/rondo/schema"
 	"github.com/rondo-flow/rondo/spec"
+	"github.com/rondo-flow/rondo/yson"
 )
 
 // keyForm makes encoded keys of a computation from what people type: the values
@@ -102,7 +103,7 @@ func (f *keyForm) object(text string) (schema.Row, error) {
 		if _, ok := computed.Index(name); ok {
 			return nil
 		}
-		return fmt.Errorf("%q is no column of the key: %s", name, hint(name, f.columns(), "the columns are "))
+		return fmt.Errorf("%q is no column of the key: %s", name, yson.DidYouMean(name, f.columns()))
 	}
 	row, told := make(schema.Row, f.given.Len()), make(schema.Row, computed.Len())
 	if _, err := d.Decode(text, row); err != nil {

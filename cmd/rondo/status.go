@@ -27,7 +27,7 @@ Examples:
 
 // Run shows the status.
 func (c *statusCommand) Run(io *streams) error {
-	return c.with(func(ctx context.Context, r *reached) error {
+	return c.with(io, func(ctx context.Context, r *reached) error {
 		s, err := r.Status(ctx)
 		if err != nil {
 			return err

@@ -69,7 +69,7 @@ func (f *streamFlags) find(ctx context.Context, s visitsOf) (*console.VisitStrea
 	case 1:
 		return found[0], nil
 	case 0:
-		return nil, fmt.Errorf("there is no visit stream %s: %s", *f.Stream, hint(*f.Stream, known, "there are "))
+		return nil, fmt.Errorf("there is no visit stream %s: %s", *f.Stream, yson.DidYouMean(*f.Stream, known))
 	default:
 		return nil, fmt.Errorf("there are several visit streams %s: name one of %s", *f.Stream, strings.Join(known, ", "))
 	}
@@ -102,7 +102,7 @@ func (c *visitsRunNowCommand) Run(io *streams) error {
 		return err
 	}
 	ctx := context.Background()
-	client, err := c.reachRunning(ctx)
+	client, err := c.reachRunning(ctx, io)
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func (f *streamFlags) enable(io *streams, value string) error {
 	if err := f.shift(); err != nil {
 		return err
 	}
-	return f.with(func(ctx context.Context, r *reached) error {
+	return f.with(io, func(ctx context.Context, r *reached) error {
 		v, err := f.find(ctx, r)
 		if err != nil {
 			return err

@@ -31,7 +31,7 @@ Examples:
 
 // Run lists the visit streams.
 func (c *visitsListCommand) Run(io *streams) error {
-	return c.with(func(ctx context.Context, r *reached) error {
+	return c.with(io, func(ctx context.Context, r *reached) error {
 		if c.Watch {
 			return c.watch(ctx, r, io)
 		}

@@ -27,7 +27,7 @@ func (c *visitsPassesCommand) Run(io *streams) error {
 	if err := c.shift(); err != nil {
 		return err
 	}
-	return c.with(func(ctx context.Context, r *reached) error {
+	return c.with(io, func(ctx context.Context, r *reached) error {
 		v, err := c.find(ctx, r)
 		if err != nil {
 			return err

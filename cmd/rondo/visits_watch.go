@@ -50,8 +50,7 @@ func ended(ctx context.Context, io *streams, err error) error {
 	if ctx.Err() != nil {
 		return nil
 	}
-	answered := (*console.Error)(nil)
-	if errors.As(err, &answered) && !answered.Unavailable() {
+	if answered := (*console.Error)(nil); errors.As(err, &answered) && !console.Ended(err) {
 		return err
 	}
 	fmt.Fprintln(io.err, "rondo: the pipeline has ended")

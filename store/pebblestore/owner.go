@@ -18,14 +18,27 @@ import (
 
 const ownerFile = "rondo.owner"
 
-// owner says who holds a folder.
-type owner struct {
+// Owner says who holds a folder.
+type Owner struct {
 	PID     int       `json:"pid"`
 	Host    string    `json:"host"`
 	Started time.Time `json:"started,omitzero"`
+	// Passing: it lets the folder go by itself in a moment, so others can wait for
+	// it.
+	Passing bool `json:"passing,omitempty"`
 }
 
-func (o owner) String() string {
+// thisProcess is the owner that this process is.
+func thisProcess(started time.Time) Owner {
+	host, _ := os.Hostname() // a folder without host name is still held
+	return Owner{PID: os.Getpid(), Host: host, Started: started}
+}
+
+// String is process, machine and time, as far as they are known.
+func (o Owner) String() string {
+	if o.PID == 0 {
+		return "a process that has not given its name yet"
+	}
 	s := fmt.Sprintf("process %d on %s", o.PID, o.Host)
 	if !o.Started.IsZero() {
 		s += ", started " + o.Started.Format(time.RFC3339)
@@ -33,15 +46,30 @@ func (o owner) String() string {
 	return s
 }
 
-// lockFolder locks dir for this process and puts its name there. The system
-// gives the lock back when the process dies, whatever the files say.
-func lockFolder(dir string, on vfs.FS, started time.Time) (*pebble.Lock, error) {
+// HeldError is ErrLocked with who holds the folder.
+type HeldError struct {
+	Dir string
+	// Owner has not given its name yet if its PID is 0.
+	Owner Owner
+}
+
+// Error names the folder and its owner, and says what to do.
+func (e *HeldError) Error() string {
+	return fmt.Sprintf("%v: data folder %s is held by %s; stop it, or use another folder", store.ErrLocked, e.Dir, e.Owner)
+}
+
+// Unwrap makes it ErrLocked.
+func (e *HeldError) Unwrap() error { return store.ErrLocked }
+
+// lockFolder locks dir for an owner, which is this process, and puts its name
+// there. The system gives the lock back when the process dies, whatever the files
+// say.
+func lockFolder(dir string, on vfs.FS, o Owner) (*pebble.Lock, error) {
 	lock, err := pebble.LockDirectory(dir, on)
 	if err != nil {
 		return nil, lockError(dir, on, err)
 	}
-	host, _ := os.Hostname() // a folder without host name is still held
-	text, err := json.Marshal(owner{PID: os.Getpid(), Host: host, Started: started})
+	text, err := json.Marshal(o)
 	if err == nil {
 		err = writeFile(on, dir, ownerFile, text)
 	}
@@ -68,12 +96,11 @@ func lockError(dir string, on vfs.FS, err error) error {
 	if !isHeld(err) {
 		return fmt.Errorf("%w: cannot lock data folder %s: %w", store.ErrUnavailable, dir, err)
 	}
-	who := "a process that has not given its name yet"
-	var o owner
-	if text, err := readFile(on, dir, ownerFile); err == nil && json.Unmarshal(text, &o) == nil {
-		who = o.String()
+	held := &HeldError{Dir: dir}
+	if text, err := readFile(on, dir, ownerFile); err == nil && json.Unmarshal(text, &held.Owner) != nil {
+		held.Owner = Owner{} // it is being written
 	}
-	return fmt.Errorf("%w: data folder %s is held by %s; stop it, or use another folder", store.ErrLocked, dir, who)
+	return held
 }
 
 // unlockFolder takes the name away before the lock.

@@ -60,7 +60,7 @@ func Open(dir string, o Options) (*Store, error) {
 	if err := checkOurs(dir, o.FS); err != nil {
 		return nil, err
 	}
-	lock, err := lockFolder(dir, o.FS, o.Started)
+	lock, err := lockFolder(dir, o.FS, thisProcess(o.Started))
 	if err != nil {
 		return nil, err
 	}
