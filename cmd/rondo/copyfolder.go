@@ -32,6 +32,13 @@ func copyFolder(ctx context.Context, kept storage, dataDir, dir string) (left []
 	if _, err := os.Lstat(dir); err == nil {
 		return nil, fmt.Errorf("%s is there already: choose another folder for the copy", dir)
 	}
+	for _, live := range []string{dataDir, storeDir(dataDir)} {
+		if inside, err := within(dir, live); err != nil {
+			return nil, err
+		} else if inside {
+			return nil, fmt.Errorf("%s lies in the data folder %s, which is to be copied: choose a folder outside of it", dir, live)
+		}
+	}
 	making := filepath.Clean(dir) + unfinished
 	if err := os.MkdirAll(filepath.Dir(making), 0o777); err != nil {
 		return nil, err
@@ -48,6 +55,38 @@ func copyFolder(ctx context.Context, kept storage, dataDir, dir string) (left []
 		return nil, errors.Join(err, os.RemoveAll(making))
 	}
 	return left, nil
+}
+
+// within tells whether a path, which need not be there, lies in a folder, whatever
+// the links on the way.
+func within(path, folder string) (bool, error) {
+	path, err := realPath(path)
+	if err != nil {
+		return false, err
+	}
+	if folder, err = realPath(folder); err != nil {
+		return false, err
+	}
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(rel), nil // no relative path: another volume
+}
+
+// realPath resolves the links in a path as far as it is there.
+func realPath(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	for rest := ""; ; {
+		real, err := filepath.EvalSymlinks(path)
+		if err == nil {
+			return filepath.Join(real, rest), nil
+		}
+		if up := filepath.Dir(path); up == path || !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		path, rest = filepath.Dir(path), filepath.Join(filepath.Base(path), rest)
+	}
 }
 
 func fillCopy(ctx context.Context, s *pebblestore.Store, dataDir, making string) (left []string, err error) {
