@@ -17,7 +17,7 @@ import (
 // scriptJob is a process that a script has in the background.
 type scriptJob struct {
 	leave func() error // of visit alone, which is no process
-	cmd *exec.Cmd
+	cmd   *exec.Cmd
 	// read is closed when stderr has ended.
 	read   chan struct{}
 	mu     sync.Mutex
