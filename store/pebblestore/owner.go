@@ -73,7 +73,7 @@ func lockFolder(dir string, on vfs.FS, o Owner) (*pebble.Lock, error) {
 	if err == nil {
 		err = writeFile(on, dir, ownerFile, text)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, syscall.ENOSPC) { // which has to be cleared up by somebody
 		return nil, errors.Join(fmt.Errorf("%w: cannot write in data folder %s: %w", store.ErrUnavailable, dir, err), lock.Close())
 	}
 	return lock, nil
