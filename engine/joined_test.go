@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -123,6 +124,49 @@ func TestStaticTablesAreScannedBesideTheState(t *testing.T) {
 			}
 		})
 		check(t, a.got, "map[1:present 10 2:present 20 x:present 30]")
+	})
+	t.Run("NAM-03 a table named alone supplies the keys", func(t *testing.T) {
+		check(t, run(t, path, "", ""), "map[1:present 10 2:present 20 x:present 30]")
+	})
+	t.Run("NAM-04 a table and a state supply theirs, each key once", func(t *testing.T) {
+		check(t, run(t, path, `names = ["/count"]`, ""), "map[0:absent 1:present 10 2:present 20 x:present 30]")
+	})
+	t.Run("NAM-05 a table that is not named supplies none", func(t *testing.T) {
+		var mu sync.Mutex
+		got := map[string]bool{}
+		synctest.Test(t, func(t *testing.T) {
+			r := joinedRig(t, path, "", "", func(_ flow.Runtime, v flow.Visit) error {
+				key, err := v.Key.Row()
+				mu.Lock()
+				defer mu.Unlock()
+				got[key[1].AsString()] = true
+				return err
+			})
+			edit := r.edit
+			r.edit = func(spec string) string {
+				return strings.Replace(edit(spec), `sweep = {external_names = ["/source"]; }`, "sweep = {}", 1)
+			}
+			r.run(storetest.NewModel())
+		})
+		if fmt.Sprint(got) != "map[0:true 1:true 2:true]" {
+			t.Errorf("got %v", got)
+		}
+	})
+	t.Run("PASS-13 a key of the table alone has an empty state", func(t *testing.T) {
+		state := flow.NewState[countState]("/count", nil)
+		var empty atomic.Int64
+		synctest.Test(t, func(t *testing.T) {
+			joinedRig(t, path, "", "", func(rt flow.Runtime, v flow.Visit) error {
+				c, known, err := state.Open(rt, v).Get()
+				if !known && c == (countState{}) && v.Final {
+					empty.Add(1)
+				}
+				return err
+			}).run(storetest.NewModel())
+		})
+		if empty.Load() != 1 {
+			t.Errorf("%d keys have no state", empty.Load())
+		}
 	})
 	t.Run("KV-52 an outage is unknown", func(t *testing.T) {
 		got := run(t, filepath.Join(t.TempDir(), "gone.parquet"), `names = ["/count"]`, "unavailable_source_policy = mark_unreadable")
