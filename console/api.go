@@ -22,6 +22,8 @@ type Status struct {
 	Elapsed  float64          `json:"elapsed_seconds"`
 
 	Partitions []Partition `json:"partitions"`
+	// Tables are the static tables that are joined, as this run knows them.
+	Tables []Table `json:"tables,omitempty"`
 	// Problems is the status tree: everything that is wrong now, sorted by path.
 	Problems []Problem `json:"problems"`
 }
@@ -38,6 +40,27 @@ type Partition struct {
 	Epochs   uint64 `json:"epochs"`
 	Messages uint64 `json:"messages"`
 	Visits   uint64 `json:"visits"`
+}
+
+// Table is a static table that a computation joins.
+type Table struct {
+	Computation string `json:"computation_id"`
+	Joiner      string `json:"joiner"`
+	Path        string `json:"path"`
+	// Rows is the length of the version in use, null before one was read.
+	Rows *int64 `json:"rows"`
+	// Listed counts rows and BytesRead what was read for them, ReaderOpens how often
+	// reading began anew, FailedReads what failed, and Replaced how often the table
+	// became another one.
+	Listed      int64 `json:"listed_rows"`
+	BytesRead   int64 `json:"read_bytes"`
+	ReaderOpens int64 `json:"reader_opens"`
+	FailedReads int64 `json:"failed_reads"`
+	Replaced    int64 `json:"replaced"`
+	// Unavailable: it cannot be read now. Doubtful: what it does not have counts as
+	// unknown, since it shrank by so much.
+	Unavailable bool `json:"source_unavailable"`
+	Doubtful    bool `json:"shrunk"`
 }
 
 // Problem is something that is wrong. It goes when its cause does.

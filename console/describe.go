@@ -26,6 +26,25 @@ func StatusOf(s engine.Status, problems []engine.Problem) *Status {
 	return out
 }
 
+// TablesOf describes the static tables of a pipeline.
+func TablesOf(all []engine.JoinedTable) (out []Table) {
+	for _, t := range all {
+		out = append(out, Table{
+			Computation: t.Computation, Joiner: t.Name, Path: t.Path, Rows: notBelow0(t.Rows),
+			Listed: t.Listed, BytesRead: t.BytesRead, ReaderOpens: t.ReaderOpens, FailedReads: t.FailedReads,
+			Replaced: t.Replaced, Unavailable: t.Unavailable != "", Doubtful: t.Doubtful,
+		})
+	}
+	return out
+}
+
+func notBelow0(n int64) *int64 {
+	if n < 0 {
+		return nil
+	}
+	return &n
+}
+
 func kindName(k store.Kind) string {
 	switch k {
 	case store.SourcePartition:

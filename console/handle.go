@@ -14,6 +14,7 @@ func (s *Server) status(r *http.Request) (any, error) {
 	}
 	out := StatusOf(s.opts.Pipeline.Status(), s.opts.Pipeline.Problems())
 	out.Pipeline, out.Version, out.Running = in.Name, in.Version, true
+	out.Tables = TablesOf(s.opts.Pipeline.JoinedTables())
 	return out, nil
 }
 

@@ -59,10 +59,45 @@ func printStatus(out io.Writer, s *console.Status) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	if err := printTables(out, s.Tables); err != nil {
+		return err
+	}
 	text := problemLines(s.Problems)
 	if text == "" && s.Running {
 		text = "nothing is wrong\n"
 	}
 	_, err := io.WriteString(out, text)
 	return err
+}
+
+// printTables shows the static tables, if there are any.
+func printTables(out io.Writer, tables []console.Table) error {
+	if len(tables) == 0 {
+		return nil
+	}
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "TABLE\tCOMPUTATION\tSTATE\tROWS\tLISTED\tREAD\tREPLACED\tFAILED")
+	for i := range tables {
+		j := &tables[i]
+		rows := "-"
+		if j.Rows != nil {
+			rows = digits(*j.Rows)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", j.Joiner, j.Computation, tableState(j), rows,
+			digits(j.Listed), digits(j.BytesRead), digits(j.Replaced), digits(j.FailedReads))
+	}
+	return t.Flush()
+}
+
+func tableState(t *console.Table) string {
+	switch {
+	case t.Unavailable:
+		return "unavailable"
+	case t.Doubtful:
+		return "shrunk"
+	case t.Rows == nil:
+		return "not read"
+	default:
+		return "ok"
+	}
 }
