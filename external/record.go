@@ -26,6 +26,31 @@ func recordOf(dataDir, computation, name string) record {
 // Forget removes what the joiners of a pipeline keep in its data folder.
 func Forget(dataDir string) error { return os.RemoveAll(filepath.Join(dataDir, recordsDir)) }
 
+// CopyRecords copies what the joiners of a pipeline keep from its data folder to
+// another one, which has nothing of it; the pipeline may run meanwhile. Where the
+// state is copied too, that comes after: then what is kept is never of a pass that
+// the copy does not have, as if the pipeline had been killed before it was kept.
+func CopyRecords(dataDir, to string) error {
+	from := filepath.Join(dataDir, recordsDir)
+	return filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
+		if path == from && errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil || e.Name() != passFile && e.Name() != acceptFile {
+			return err // folders come with their files, and what else there is, is being written
+		}
+		rel, err := filepath.Rel(dataDir, filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return record{filepath.Join(to, rel)}.write(e.Name(), data)
+	})
+}
+
 const recordsDir = "external"
 
 type lastPass struct {

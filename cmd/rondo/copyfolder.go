@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/rondo-flow/rondo/connector/file"
+	"github.com/rondo-flow/rondo/external"
 	"github.com/rondo-flow/rondo/store"
 	"github.com/rondo-flow/rondo/store/pebblestore"
 )
@@ -17,10 +18,10 @@ import (
 const unfinished = ".unfinished"
 
 // copyFolder copies a data folder into dir, which must not exist: the store as it
-// is at one moment, and of the files of sinks what they had at that moment. So a
-// pipeline that starts on the copy goes on exactly there. It returns the files of
-// sinks that lie outside the folder, which the copy does not have. Others may use
-// the store meanwhile.
+// is at one moment, of the files of sinks what they had at that moment, and what is
+// kept of tables that are joined. So a pipeline that starts on the copy goes on
+// exactly there. It returns the files of sinks that lie outside the folder, which the
+// copy does not have. Others may use the store meanwhile.
 func copyFolder(ctx context.Context, kept storage, dataDir, dir string) (left []string, err error) {
 	if h, ok := kept.(*held); ok {
 		kept = h.storage
@@ -90,6 +91,9 @@ func realPath(path string) (string, error) {
 }
 
 func fillCopy(ctx context.Context, s *pebblestore.Store, dataDir, making string) (left []string, err error) {
+	if err := external.CopyRecords(dataDir, making); err != nil { // before the state
+		return nil, err
+	}
 	if err := s.Checkpoint(ctx, storeDir(making)); err != nil {
 		return nil, err
 	}
