@@ -103,6 +103,28 @@ func TestAPassReadsTheTableAboutOnce(t *testing.T) {
 	}
 }
 
+// TestManyScansShareWhatIsKept lists a table by as many partitions and buckets as
+// there may be, each to its end.
+func TestManyScansShareWhatIsKept(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.parquet")
+	writeTable(t, path, numbered(20_000))
+	r := newRig(t, path, "", "")
+	var scans []*Scan
+	for range 100 {
+		scans = append(scans, r.scan())
+	}
+	kept := 0
+	for _, s := range scans {
+		listAll(t, s)
+		for _, p := range s.buckets {
+			kept += p.bytes
+		}
+	}
+	if kept > maxAhead {
+		t.Errorf("%d bytes are kept, at most %d", kept, maxAhead)
+	}
+}
+
 func heapInUse() uint64 {
 	runtime.GC()
 	var m runtime.MemStats

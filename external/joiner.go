@@ -39,6 +39,8 @@ type Joiner struct {
 
 	read, opens, failures, listed, replacements atomic.Int64
 
+	scans atomic.Int64 // that are open
+
 	// opening is held while a version is opened: others need it too, and would only
 	// read the same. A channel, so that waiting ends with its context.
 	opening chan struct{}
@@ -83,7 +85,10 @@ func (j *Joiner) attempts() int { return j.dynamic.Load().ReadAttempts }
 func (j *Joiner) Path() string { return j.source.path }
 
 // Scan returns a new scan, for one visit stream of one partition.
-func (j *Joiner) Scan() *Scan { return &Scan{joiner: j, buckets: map[int]*position{}} }
+func (j *Joiner) Scan() *Scan {
+	j.scans.Add(1)
+	return &Scan{joiner: j, buckets: map[int]*position{}}
+}
 
 // Check opens the table and lets go of it. An error that is [ErrMalformed] is a
 // fault of the table or of the spec.

@@ -26,8 +26,12 @@ type Answer struct {
 	Doubtful bool
 }
 
-// maxAhead bounds what a scan keeps of slices that may be read again.
-const maxAhead = 8 << 20
+// maxAhead bounds what all scans of a joiner keep of slices that may be read again.
+// Each has an equal share; minAhead is the least that is worth keeping.
+const (
+	maxAhead = 64 << 20
+	minAhead = 256 << 10
+)
 
 // List lists a slice. Its error is for the policy retry: the slice is to be listed
 // again (KV-53).
@@ -123,15 +127,19 @@ func (s *Scan) trim() {
 				largest = b
 			}
 		}
-		if total <= maxAhead {
+		if total <= s.share() {
 			return
 		}
 		s.drop(largest)
 	}
 }
 
+// share is how many bytes the scan may keep.
+func (s *Scan) share() int { return max(minAhead, maxAhead/int(s.joiner.scans.Load())) }
+
 // Close lets go of everything. It is called once, after the last List returned.
 func (s *Scan) Close() {
+	s.joiner.scans.Add(-1)
 	for b := range s.buckets {
 		s.drop(b)
 	}
