@@ -21,10 +21,12 @@ func idleOf(producer *spec.Computation) *partition.Idle {
 }
 
 // alignments are the groups of sources that wait for each other
-// (watermark_alignment), shared by the jobs of a round.
+// (watermark_alignment), and the streams that sources wait for, shared by the jobs of a
+// round.
 type alignments struct {
-	mu     sync.Mutex
-	groups map[string]*alignmentGroup
+	mu       sync.Mutex
+	groups   map[string]*alignmentGroup
+	blockers []*blocker
 }
 
 type alignmentGroup struct {
@@ -35,7 +37,7 @@ type alignmentGroup struct {
 // newAlignments joins all source partitions that are not completed: one that never
 // starts counts too.
 func newAlignments(p *plan, now time.Duration) *alignments {
-	a := &alignments{groups: map[string]*alignmentGroup{}}
+	a := &alignments{groups: map[string]*alignmentGroup{}, blockers: newBlockers(p, now)}
 	for _, n := range p.nodes {
 		if n.alignment == nil {
 			continue

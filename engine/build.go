@@ -71,6 +71,7 @@ func (b *builder) computation(ctx context.Context, c *spec.Computation) {
 	b.joiners(ctx, n, c, path)
 	n.visitors, n.timers = visitorsOf(n, c), timersOf(c)
 	n.generator, n.alignment = c.Watermark.Generator, c.Watermark.Alignment
+	n.delays = delaysOf(&b.o.Spec.Pipeline, c)
 	n.emits, n.order = emittingOf(c), orderOf(c.Ordering)
 	switch {
 	case c.Class.IsCompanion(), c.Class == 0: // refused by the spec

@@ -41,6 +41,7 @@ type job struct {
 	blocked  []bool
 	drained  bool
 	limit    partition.Aligned
+	delay    partition.Delayed
 	reported time.Duration
 	stale    bool // what is published is no longer so
 	warned   time.Duration
@@ -253,6 +254,7 @@ func (j *job) takeIn(now visit.Instant) error {
 	j.takeBlocked(now)
 	j.takeDrain(now)
 	j.align(now)
+	j.hold(now)
 	if j.node.mayIdle() {
 		j.machine.Step(now, partition.TimePassed{})
 	}
@@ -312,7 +314,9 @@ func (j *job) stepSource(now visit.Instant, a sourceAnswer) error {
 		return fmt.Errorf("read source %s: %w", j.stored.Partition.Name, a.err)
 	}
 	j.warnOfLosses(a.batch)
-	j.machine.Step(now, j.source.accept(a.batch))
+	read := j.source.accept(a.batch)
+	read.MaxEvent = j.source.latest(j.node, now)
+	j.machine.Step(now, read)
 	return nil
 }
 

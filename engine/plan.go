@@ -58,6 +58,7 @@ type node struct {
 	sourceSchema *schema.Schema // of the rows as read
 	generator    *spec.Generator
 	alignment    *spec.Alignment
+	delays       []delayPlan
 	sourceKeys   []string
 
 	sink       connector.Sink // sink partitions

@@ -84,6 +84,9 @@ func (s *PartitionStatus) problems(at string) (out []Problem) {
 	if s.Ahead {
 		out = append(out, Problem{at + "/watermark_alignment", "it is at " + flow.Time(s.Source).String() + " and waits for others of its group, which are behind by more than drift_bound", true})
 	}
+	if s.Early {
+		out = append(out, Problem{at + "/read_delays", "it has rows up to " + flow.Time(s.Batch).String() + " and waits until the streams of read_delays have come so far, less their delays", true})
+	}
 	for _, f := range s.Failed {
 		out = append(out, Problem{at + f.Path, f.Message, true})
 	}

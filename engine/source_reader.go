@@ -10,6 +10,7 @@ import (
 	"github.com/rondo-flow/rondo/partition"
 	"github.com/rondo-flow/rondo/schema"
 	"github.com/rondo-flow/rondo/store"
+	"github.com/rondo-flow/rondo/visit"
 )
 
 // sourceReader reads one source partition ahead of its job, one batch at a
@@ -134,6 +135,37 @@ func (s *sourceReader) accept(b connector.Batch) partition.SourceRead {
 		s.pass(in, s.skip)
 	}
 	return partition.SourceRead{Rows: len(in.rows), Bytes: b.Bytes, End: b.End}
+}
+
+// latest is the latest event time of the batch read last, as its messages will have it:
+// from a column, from the source, or the clock. Rows whose column is no time do not
+// count, nor do batches of a source that waits for no other stream.
+func (s *sourceReader) latest(n *node, now visit.Instant) int64 {
+	if len(n.delays) == 0 || len(s.batches) == 0 {
+		return store.NoTime
+	}
+	b := &s.batches[len(s.batches)-1]
+	latest := store.NoTime
+	for i, row := range b.rows {
+		at := flow.Time(now.Wall)
+		if b.events != nil {
+			at = b.events[i]
+		}
+		assigned := false
+		for _, assign := range n.assigners {
+			if assign == nil || n.factory != nil {
+				continue
+			}
+			if t, err := assign(row, flow.Time(now.Wall)); err == nil {
+				latest = max(latest, int64(t))
+			}
+			assigned = true
+		}
+		if !assigned {
+			latest = max(latest, int64(at))
+		}
+	}
+	return latest
 }
 
 // beyond returns how many rows behind an offset are consumed already, when rows

@@ -84,7 +84,7 @@ func (s *successors) report(i int, f *store.Former) *store.Report {
 			if rangeOf(job.Partition).Intersect(s.ranges[i]).Empty() {
 				continue
 			}
-			one := told(job.Report, o.Stream)
+			one := partition.StreamReportOf(job.Report, o.Stream)
 			if job.Partition.State == store.Completed {
 				one.State = store.Active
 			}
@@ -93,16 +93,6 @@ func (s *successors) report(i int, f *store.Former) *store.Report {
 		r.Streams = append(r.Streams, partition.Inherit(o.Stream, said))
 	}
 	return r
-}
-
-// told is what a report says of a stream.
-func told(r *store.Report, stream string) store.StreamReport {
-	if r != nil {
-		if i := slices.IndexFunc(r.Streams, func(s store.StreamReport) bool { return s.Stream == stream }); i >= 0 {
-			return r.Streams[i]
-		}
-	}
-	return store.StreamReport{Stream: stream, Watermark: store.NoTime, MaxEvent: store.NoTime}
 }
 
 // count hands each partition's counters on to the successor of its first key.

@@ -54,6 +54,16 @@ func (a *Alignment) Limit(now time.Duration, id store.PartitionID) Aligned {
 	return limit
 }
 
+// Behind is the latest event time for somebody who stays behind all members that count,
+// by a delay; there is no limit if none counts.
+func (a *Alignment) Behind(now, delay time.Duration) Delayed {
+	least := a.least(now)
+	if least == endOfTime {
+		return Delayed{Limit: endOfTime}
+	}
+	return Delayed{Limit: earlier(least, int64(delay)), Until: a.changesAt(now)}
+}
+
 func (a *Alignment) member(id store.PartitionID) *member {
 	i := slices.IndexFunc(a.members, func(m member) bool { return m.id == id })
 	if i < 0 {

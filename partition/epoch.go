@@ -107,6 +107,13 @@ func (r *Ready) wake(at time.Duration) {
 	}
 }
 
+// wakeFrom wakes at a time, unless that is never.
+func (r *Ready) wakeFrom(at time.Duration) {
+	if at > 0 {
+		r.wake(at)
+	}
+}
+
 // nextEpoch is the epoch to run now. It is empty when there is nothing to
 // process but something to store.
 func (m *Machine) nextEpoch(now visit.Instant, r *Ready) *Epoch {
@@ -130,15 +137,17 @@ func (m *Machine) nextEpoch(now visit.Instant, r *Ready) *Epoch {
 	return e
 }
 
-// readySource takes what is left of the batch in hand, unless outputs are full or
-// the source is too far ahead of others.
+// readySource takes what is left of the batch in hand, unless outputs are full, the
+// source is too far ahead of others, or it waits for other streams.
 func (m *Machine) readySource(e *Epoch, r *Ready) {
 	switch {
 	case m.source.id == "" || m.heldBack(m.source.id):
-	case !m.source.ahead():
+	case m.source.ahead():
+		r.wakeFrom(m.source.aligned.Until)
+	case m.source.early():
+		r.wakeFrom(m.source.delayed.Until)
+	default:
 		e.SourceRows = m.source.rows()
-	case m.source.aligned.Until > 0:
-		r.wake(m.source.aligned.Until)
 	}
 }
 

@@ -56,11 +56,13 @@ type TimersSurveyed struct {
 }
 
 // SourceRead answers Ready.ReadSource with the size of the batch that the
-// driver now holds. End: the source has no more, ever.
+// driver now holds, and the latest event time in it. End: the source has no more,
+// ever.
 type SourceRead struct {
-	Rows  int
-	Bytes int
-	End   bool
+	Rows     int
+	Bytes    int
+	MaxEvent int64
+	End      bool
 }
 
 // Listed answers a list of a visit stream, with one answer for each source.
@@ -126,6 +128,13 @@ type RunNow struct {
 	Run     visit.Run
 }
 
+// Delayed tells the latest event time up to which a source may take a batch, as far as
+// other streams have come. It may change by time alone at Until, 0 for never.
+type Delayed struct {
+	Limit int64
+	Until time.Duration
+}
+
 // SystemPassed tells, for each input stream by its index, up to which system time
 // everything that producers emitted was handed over before this event, or is to be
 // found in the inbox: it is the clock, or the time of an earlier epoch that is under
@@ -157,6 +166,7 @@ type TimePassed struct{}
 
 func (Aligned) event()        {}
 func (SystemPassed) event()   {}
+func (Delayed) event()        {}
 func (TimePassed) event()     {}
 func (Handover) event()       {}
 func (HandoverLost) event()   {}

@@ -105,6 +105,8 @@ func (m *Machine) Step(now visit.Instant, e Event) {
 		for i, in := range m.inputs {
 			in.system.look(e.Times[i], m.inbox.gap)
 		}
+	case Delayed:
+		m.source.delayed = e
 	case Aligned:
 		m.source.aligned = e
 	case TimePassed: // settled below

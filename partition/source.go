@@ -13,16 +13,25 @@ type sourceState struct {
 	watermark int64
 	bound     int64   // what rows may be late by
 	aligned   Aligned // how far it may be ahead
+	delayed   Delayed // how late the events of a batch may be
 }
 
 func newSource(cfg Config) sourceState {
-	return sourceState{id: cfg.Source, watermark: store.NoTime, bound: int64(cfg.OutOfOrder), aligned: Aligned{Limit: endOfTime}}
+	return sourceState{id: cfg.Source, watermark: store.NoTime, bound: int64(cfg.OutOfOrder), aligned: Aligned{Limit: endOfTime}, delayed: Delayed{Limit: endOfTime}}
 }
 
 // ahead tells that the source waits for others of its group.
 func (s *sourceState) ahead() bool { return s.watermark > s.aligned.Limit }
 
-type batch struct{ rows, bytes int }
+// early tells that the batch in hand waits for other streams.
+func (s *sourceState) early() bool {
+	return len(s.batches) > 0 && s.batches[0].maxEvent > s.delayed.Limit
+}
+
+type batch struct {
+	rows, bytes int
+	maxEvent    int64
+}
 
 const readAhead = 2
 
@@ -41,7 +50,7 @@ func (s *sourceState) read(e SourceRead) {
 	}
 	s.ended = s.ended || e.End
 	if e.Rows > 0 {
-		s.batches = append(s.batches, batch{e.Rows, e.Bytes})
+		s.batches = append(s.batches, batch{e.Rows, e.Bytes, e.MaxEvent})
 	}
 }
 

@@ -1,6 +1,8 @@
 package partition
 
 import (
+	"slices"
+
 	"github.com/rondo-flow/rondo/store"
 	"github.com/rondo-flow/rondo/visit"
 )
@@ -15,9 +17,12 @@ type Status struct {
 	Watermarks []StreamWatermark
 	// Stalled are the inputs whose watermark stands still because too many of their
 	// producers are idle, and not all. Ahead tells that the source waits for others
-	// of its group, at Source.
+	// of its group, at Source; Early that it waits for other streams with the batch it
+	// has, up to Batch.
 	Stalled  []string
 	Ahead    bool
+	Early    bool
+	Batch    int64
 	Source   int64
 	Visitors []visit.Status
 	// Passes are the summaries of completed passes of each visit stream, oldest
@@ -55,6 +60,32 @@ type StreamWatermark struct {
 // SourceWatermark is how far the source has come, store.NoTime for not at all.
 func (m *Machine) SourceWatermark() int64 { return m.source.watermark }
 
+// StreamTime is the state and the watermark of an output as consumers are told, or of
+// another stream of the partition as it is.
+func (m *Machine) StreamTime(stream string, now visit.Instant) (store.StreamState, int64) {
+	told := m.told
+	if told == nil {
+		told = m.cfg.Job.Report
+	}
+	for _, o := range m.outputs {
+		if o.Stream == stream {
+			s := StreamReportOf(told, stream)
+			return s.State, s.Watermark
+		}
+	}
+	return m.parent(stream, now)
+}
+
+// StreamReportOf is what a report, nil for none, says of a stream.
+func StreamReportOf(r *store.Report, stream string) store.StreamReport {
+	if r != nil {
+		if i := slices.IndexFunc(r.Streams, func(s store.StreamReport) bool { return s.Stream == stream }); i >= 0 {
+			return r.Streams[i]
+		}
+	}
+	return store.StreamReport{Stream: stream, Watermark: store.NoTime, MaxEvent: store.NoTime}
+}
+
 // SourceEnded tells that the source has no more, or that it is not read any more.
 func (m *Machine) SourceEnded() bool { return m.source.state() != store.Active }
 
@@ -65,6 +96,9 @@ func (m *Machine) Status(now visit.Instant) Status {
 		s.Timers = append(s.Timers, t.status())
 	}
 	s.Stalled, s.Ahead, s.Source = m.stalls(), m.source.ahead(), m.source.watermark
+	if s.Early = m.source.early(); s.Early {
+		s.Batch = m.source.batches[0].maxEvent
+	}
 	for _, o := range m.outputs {
 		s.Watermarks = append(s.Watermarks, StreamWatermark{o.Stream, o.report.Watermark})
 	}

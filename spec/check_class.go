@@ -83,8 +83,22 @@ func (c *checker) checkSourceClass(at place, comp *Computation) {
 	for _, id := range comp.SourceIDs() {
 		c.checkSourceSchema(at, comp, id)
 	}
+	c.checkReadDelays(at, comp)
 	if (comp.Class == ClassTransformSource || comp.Class == ClassSource) && comp.GroupBy.Len() > 0 {
 		c.add(at.key("group_by_schema"), "%s has no keys: remove group_by_schema", comp.Class)
+	}
+}
+
+// checkReadDelays checks that what a source waits for exists.
+func (c *checker) checkReadDelays(at place, comp *Computation) {
+	if comp.Watermark.Alignment == nil {
+		return
+	}
+	where := at.keys("watermark_strategy", "watermark_alignment", "read_delays")
+	for _, id := range sorted(comp.Watermark.Alignment.ReadDelays) {
+		if owner, _ := c.spec.Pipeline.Locate(id); owner == nil {
+			c.add(where.key(id), "there is no stream %s: name an output of a computation, or computation/stream for its timers, visits or source: %s", id, unknown(id, c.spec.Pipeline.Located()))
+		}
 	}
 }
 

@@ -16,6 +16,7 @@ func graphOf(p *Pipeline) *graph {
 	g := &graph{children: map[string][]string{}, writer: map[string]*Computation{}}
 	for _, id := range p.ComputationIDs() {
 		comp := p.Computations[id]
+		g.addDelays(comp)
 		for _, child := range sorted(comp.Dependencies) {
 			if !slices.Contains(childrenOf(comp), child) {
 				continue // judged by checkDependencies
@@ -32,6 +33,66 @@ func graphOf(p *Pipeline) *graph {
 		}
 	}
 	return g
+}
+
+// addDelays adds the streams that a source waits for.
+func (g *graph) addDelays(comp *Computation) {
+	if comp.Watermark.Alignment == nil {
+		return
+	}
+	for _, blocker := range sorted(comp.Watermark.Alignment.ReadDelays) {
+		for _, source := range comp.SourceIDs() {
+			to := globalName(comp, source)
+			g.writer[to] = comp
+			g.children[blocker] = append(g.children[blocker], to)
+		}
+	}
+}
+
+// waitsFor tells that a stream is a source of the computation that stays behind a
+// stream.
+func (comp *Computation) waitsFor(stream, blocker string) bool {
+	a := comp.Watermark.Alignment
+	if a == nil || comp.Sources[stream] == nil {
+		return false
+	}
+	_, waits := a.ReadDelays[blocker]
+	return waits
+}
+
+// Locate finds a stream by its name in the whole pipeline: that of an output, or
+// computation/stream for the timers, visits and source of one. It returns the
+// computation that moves the stream and its name there, nil if there is none.
+func (p *Pipeline) Locate(name string) (*Computation, string) {
+	if producer := p.Producer(name); producer != nil {
+		return producer, name
+	}
+	for _, id := range p.ComputationIDs() {
+		comp := p.Computations[id]
+		for _, stream := range localStreams(comp) {
+			if globalName(comp, stream) == name {
+				return comp, stream
+			}
+		}
+	}
+	return nil, ""
+}
+
+// Located returns the names that Locate finds, in order.
+func (p *Pipeline) Located() (names []string) {
+	for _, id := range p.ComputationIDs() {
+		comp := p.Computations[id]
+		names = append(names, comp.Outputs...)
+		for _, stream := range localStreams(comp) {
+			names = append(names, globalName(comp, stream))
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func localStreams(comp *Computation) []string {
+	return slices.Concat(comp.SourceIDs(), comp.TimerStreamIDs(), comp.VisitStreamIDs())
 }
 
 // globalName tells the local streams of computations apart.
@@ -114,9 +175,14 @@ func (c *checker) checkCycles() {
 
 func (c *checker) reportCycle(g *graph, cycle []string) {
 	text := strings.Join(cycle, " -> ")
-	for _, stream := range cycle[1:] {
+	for i, stream := range cycle[1:] {
 		comp := g.writer[stream]
 		local := strings.TrimPrefix(stream, comp.ID+"/")
+		if comp.waitsFor(local, cycle[i]) {
+			c.add(c.place(comp.ID).keys("watermark_strategy", "watermark_alignment", "read_delays", cycle[i]),
+				"the source waits for what comes of it: %s. Leave this out", text)
+			return
+		}
 		if parents := c.independentParents(g, comp, stream); len(parents) > 0 {
 			c.add(c.place(comp.ID).keys("streams_dependency", local),
 				`streams depend on themselves in a cycle: %s. List what %s really depends on, for example "streams_dependency" = {%q = %s}`,

@@ -3,8 +3,6 @@ package spec
 import (
 	"strings"
 	"time"
-
-	"github.com/rondo-flow/rondo/yson"
 )
 
 // Watermark says where event times come from.
@@ -55,7 +53,12 @@ func (i *IdlePartitions) SetDefaults() { i.Duration, i.MaxRatio = time.Minute, 0
 type Alignment struct {
 	GroupName  string        `yson:"group_name"`  // partitions of all sources with this name are one group
 	DriftBound time.Duration `yson:"drift_bound"` // how far a partition's watermark may be ahead of the least of the group
-	ReadDelays *yson.Node    `yson:"read_delays"` // streams that a source waits for, and how far it stays behind them
+
+	// ReadDelays are streams that the source stays behind: a batch that it has read is
+	// taken only when the watermark of each, less the delay, has reached the latest
+	// event time of the batch, or the stream is completed. They are outputs of other
+	// computations, or computation/stream for a stream of one alone.
+	ReadDelays map[string]time.Duration `yson:"read_delays"`
 }
 
 // SetDefaults implements [yson.Defaulter].
