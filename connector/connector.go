@@ -38,13 +38,20 @@ type Source interface {
 // Reader reads one partition. It is used by one goroutine.
 type Reader interface {
 	// Read returns the next rows, at most max; it waits until there is at least
-	// one, the batch tells something else (Skipped, Gap, End), or ctx is done. An
+	// one, the batch tells something else (Watermark, Skipped, Gap, End), or ctx is done. An
 	// error fails the job, which opens a new reader at the last committed offset;
 	// one that is [ErrMalformed] stops the pipeline.
 	Read(ctx context.Context, max Limit) (Batch, error)
 	// Close releases what the reader holds. It is called once, after the last
 	// Read returned.
 	Close() error
+}
+
+// Watermarked is a source that may know how far its partitions have come in event time
+// (use_source_watermark).
+type Watermarked interface {
+	// Watermarked tells that every batch has a Watermark.
+	Watermarked() bool
 }
 
 // Limit bounds a batch. A single row may exceed Bytes.
@@ -56,6 +63,9 @@ type Batch struct {
 	// Rows, for sources that know event times.
 	Rows            []schema.Row
 	EventTimestamps []flow.Time
+	// Watermark is an event time that no later row of the partition is before, if the
+	// source is Watermarked. A batch may bring nothing else.
+	Watermark flow.Time
 	// Bytes is the size of the rows as read.
 	Bytes int
 	// Offset is the place after the last row. It is opaque to the engine.

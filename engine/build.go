@@ -247,12 +247,22 @@ func (b *builder) source(ctx context.Context, n *node, c *spec.Computation, path
 		b.problem(path, err)
 		return
 	}
+	if g := c.Watermark.Generator; g != nil && g.UseSourceWatermark && !selfTimed(n.source) {
+		b.problem(yson.Join("spec.computations", c.ID, "watermark_strategy", "watermark_generator", "use_source_watermark"),
+			fmt.Errorf("the source %s has no watermarks of its own here: leave this out, and set out_of_orderness_bound", src.ClassName))
+	}
 	if _, later := n.source.(connector.InStore); later {
 		return // its partitions are known when there is a store, see attach
 	}
 	if err := n.enumerate(ctx); err != nil {
 		b.inputs = append(b.inputs, fmt.Errorf("%s: %w", path, err))
 	}
+}
+
+// selfTimed tells that a source has watermarks of its own.
+func selfTimed(s connector.Source) bool {
+	w, ok := s.(connector.Watermarked)
+	return ok && w.Watermarked()
 }
 
 // enumerate asks the source for its partitions.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/rondo-flow/rondo/connector"
 	"github.com/rondo-flow/rondo/flow"
@@ -35,7 +36,8 @@ type rig struct {
 	function   func() flow.Function // in place of the counting function
 	functions  map[string]flow.Function
 	edit       func(spec string) string
-	buffer     int // Options.VisitBuffer
+	buffer     int  // Options.VisitBuffer
+	timed      bool // the source has watermarks of its own: the time of the next row
 }
 
 // newRig makes n rows over the given number of keys, in two source partitions.
@@ -198,6 +200,8 @@ func (s *memorySource) Open(_ context.Context, key string, offset []byte) (conne
 	return &memoryReader{rows: s.rows[part], at: at, gate: s.gate}, err
 }
 
+func (s *memorySource) Watermarked() bool { return s.timed }
+
 type memoryReader struct {
 	rows []schema.Row
 	at   int
@@ -219,6 +223,9 @@ func (r *memoryReader) Read(ctx context.Context, limit connector.Limit) (connect
 	b := connector.Batch{Rows: r.rows[r.at:to], Bytes: to - r.at, End: r.at == len(r.rows)} // the end comes by itself, as a file's does
 	r.at = to
 	b.Offset = []byte(strconv.Itoa(to))
+	if to < len(r.rows) {
+		b.Watermark = flow.Time(r.rows[to][2].AsInt64()) * flow.Time(time.Second)
+	}
 	return b, nil
 }
 

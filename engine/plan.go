@@ -124,7 +124,7 @@ func (n *node) sourceKey(p store.Partition) string { return p.Name[len(n.sourceS
 func (n *node) machineConfig(j *store.Job, d *spec.DynamicComputation) partition.Config {
 	cfg := partition.Config{Job: j, Source: n.sourceStream, Outputs: n.outputs, Order: n.order, Params: n.params(d)}
 	if n.generator != nil {
-		cfg.OutOfOrder = n.generator.OutOfOrdernessBound
+		cfg.OutOfOrder, cfg.SelfTimed = n.generator.OutOfOrdernessBound, n.generator.UseSourceWatermark
 	}
 	for i, in := range n.inputs {
 		cfg.Inputs = append(cfg.Inputs, partition.Input{Stream: in.stream, Producers: n.producers[i], Idle: in.idle})

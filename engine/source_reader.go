@@ -134,7 +134,7 @@ func (s *sourceReader) accept(b connector.Batch) partition.SourceRead {
 	default:
 		s.pass(in, s.skip)
 	}
-	return partition.SourceRead{Rows: len(in.rows), Bytes: b.Bytes, End: b.End}
+	return partition.SourceRead{Rows: len(in.rows), Bytes: b.Bytes, Watermark: int64(b.Watermark), End: b.End}
 }
 
 // latest is the latest event time of the batch read last, as its messages will have it:

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -54,6 +55,34 @@ func TestGeneratorKeepsWatermarksBehindByItsBound(t *testing.T) {
 		}
 		if at := f.seen[399]; at < flow.Time(396-50)*flow.Time(time.Second) {
 			t.Errorf("the last message saw the watermark %s, with events up to 396 s handled and a bound of 50 s", at)
+		}
+	})
+}
+
+// TestSourcesHaveWatermarksOfTheirOwn: what the source says of rows to come, whatever
+// those that came say, and after restarts too; a source that says nothing is refused.
+func TestSourcesHaveWatermarksOfTheirOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, f := watched(t, 400, `watermark_generator = {use_source_watermark = %true}`)
+		if _, err := r.prepare(r.edit(fmt.Sprintf(rigSpec, 1, "", "1s"))); err == nil || !strings.Contains(err.Error(), "the source memory has no watermarks of its own here") {
+			t.Errorf("error %v", err)
+		}
+		r.timed = true
+		r.gate = make(chan struct{})
+		s := storetest.NewModel()
+		life, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		_, _ = r.pipeline().Run(life, s)
+		cancel()
+		time.AfterFunc(300*time.Millisecond, func() { close(r.gate) }) // for 398 and 399, when all else is handled
+		r.run(s)
+		r.check()
+		for value, at := range f.seen {
+			if at > flow.Time(value)*flow.Time(time.Second) {
+				t.Errorf("message %d saw the watermark %s, which it is before", value, at)
+			}
+		}
+		if at := f.seen[399]; at != flow.Time(398)*flow.Time(time.Second) {
+			t.Errorf("the last message saw the watermark %s, and the source said 398 s", at)
 		}
 	})
 }

@@ -19,9 +19,11 @@ type Config struct {
 	// Inputs are the streams that come from other partitions.
 	Inputs []Input
 	// Source is the id of the source stream that the partition reads, or empty. Its
-	// watermark is the latest event time less OutOfOrder.
+	// watermark is the latest event time less OutOfOrder or, if it is SelfTimed, what the
+	// batches say.
 	Source     string
 	OutOfOrder time.Duration
+	SelfTimed  bool
 	Timers     []TimerStream
 	Visitors   []Visitor
 	Outputs    []Output

@@ -56,13 +56,14 @@ type TimersSurveyed struct {
 }
 
 // SourceRead answers Ready.ReadSource with the size of the batch that the
-// driver now holds, and the latest event time in it. End: the source has no more,
-// ever.
+// driver now holds, the latest event time in it, and the watermark behind it, which
+// counts for sources that are SelfTimed. End: the source has no more, ever.
 type SourceRead struct {
-	Rows     int
-	Bytes    int
-	MaxEvent int64
-	End      bool
+	Rows      int
+	Bytes     int
+	MaxEvent  int64
+	Watermark int64
+	End       bool
 }
 
 // Listed answers a list of a visit stream, with one answer for each source.

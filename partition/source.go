@@ -12,12 +12,13 @@ type sourceState struct {
 	stopped   bool // draining: no new input
 	watermark int64
 	bound     int64   // what rows may be late by
+	selfTimed bool    // the watermark is what batches say
 	aligned   Aligned // how far it may be ahead
 	delayed   Delayed // how late the events of a batch may be
 }
 
 func newSource(cfg Config) sourceState {
-	return sourceState{id: cfg.Source, watermark: store.NoTime, bound: int64(cfg.OutOfOrder), aligned: Aligned{Limit: endOfTime}, delayed: Delayed{Limit: endOfTime}}
+	return sourceState{id: cfg.Source, watermark: store.NoTime, bound: int64(cfg.OutOfOrder), selfTimed: cfg.SelfTimed, aligned: Aligned{Limit: endOfTime}, delayed: Delayed{Limit: endOfTime}}
 }
 
 // ahead tells that the source waits for others of its group.
@@ -31,6 +32,7 @@ func (s *sourceState) early() bool {
 type batch struct {
 	rows, bytes int
 	maxEvent    int64
+	watermark   int64 // behind it
 }
 
 const readAhead = 2
@@ -49,8 +51,13 @@ func (s *sourceState) read(e SourceRead) {
 		return
 	}
 	s.ended = s.ended || e.End
-	if e.Rows > 0 {
-		s.batches = append(s.batches, batch{e.Rows, e.Bytes, e.MaxEvent})
+	switch last := len(s.batches) - 1; {
+	case e.Rows > 0:
+		s.batches = append(s.batches, batch{e.Rows, e.Bytes, e.MaxEvent, e.Watermark})
+	case last >= 0:
+		s.batches[last].watermark = max(s.batches[last].watermark, e.Watermark)
+	default:
+		s.passed(e.Watermark)
 	}
 }
 
@@ -63,13 +70,23 @@ func (s *sourceState) rows() int {
 }
 
 func (s *sourceState) take(n int, event int64) {
-	s.watermark = max(s.watermark, earlier(event, s.bound))
+	if !s.selfTimed {
+		s.watermark = max(s.watermark, earlier(event, s.bound))
+	}
 	if n == 0 {
 		return
 	}
 	s.batches[0].rows -= n
 	if s.batches[0].rows == 0 {
+		s.passed(s.batches[0].watermark)
 		s.batches = s.batches[1:]
+	}
+}
+
+// passed notes the watermark behind everything that is taken.
+func (s *sourceState) passed(watermark int64) {
+	if s.selfTimed {
+		s.watermark = max(s.watermark, watermark)
 	}
 }
 

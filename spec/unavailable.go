@@ -27,7 +27,6 @@ var unavailable = []Unavailability{
 	{Path: "spec.computations.*.computation_class_name", Words: bothNames(
 		ClassCompanionTransform, ClassCompanionSwiftMap, ClassCompanionSource, ClassCompanionTransformSource),
 		Instead: "transform, swift_map, source or transform_source with a function of this process"},
-	{Path: "spec.computations.*.watermark_strategy.watermark_generator.use_source_watermark", Words: []string{"true"}, Instead: "out_of_orderness_bound: no source has watermarks of its own"},
 	{Path: "spec.computations.*.timer_streams.*.deduplicate_equal_timestamps", Words: []string{"false"}, Instead: "true, which is the default"},
 	{Path: "spec.computations.*.external_state_managers"},
 	{Path: "spec.computations.*.external_state_joiners.*", without: isStaticTable, Instead: "external_state_joiner_class_name = " + shortVisitorJoinerClass},

@@ -19,7 +19,7 @@ type Watermark struct {
 // time it has read, less the bound. Without a generator there is no bound, and no
 // partition is idle.
 type Generator struct {
-	UseSourceWatermark  bool          `yson:"use_source_watermark"`   // the watermark is what the source says
+	UseSourceWatermark  bool          `yson:"use_source_watermark"`   // the watermark is what the source says, which must be one that has watermarks of its own; the bound is without meaning then
 	OutOfOrdernessBound time.Duration `yson:"out_of_orderness_bound"` // how much earlier than the latest event time a row may be and not be late
 
 	// IdlePartitions says when partitions that bring nothing cease to hold watermarks

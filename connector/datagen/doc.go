@@ -28,6 +28,9 @@
 // value of a narrow type. Timestamps are seconds in columns of integers, and
 // RFC 3339 in columns of text.
 //
+// With a column of timestamps the source has watermarks of its own (use_source_watermark):
+// the timestamp of the partition's next row, the least of several columns.
+//
 // # Rate
 //
 // With a rate, rows come in equal steps of time, at 10 ms or more from each

@@ -28,13 +28,18 @@ func NewSource(setup connector.Setup) (connector.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &source{p, fillers}, nil
+	return &source{p, fillers, p.timesOf(setup.Schema, fillers)}, nil
 }
 
 type source struct {
 	parameters Parameters
 	fillers    []filler // one for each column
+	times      []timeOf
 }
+
+// Watermarked tells that there is a column of timestamps: then the watermark is the
+// least of those of the next row.
+func (s *source) Watermarked() bool { return len(s.times) > 0 }
 
 // Partitions returns the numbers of the partitions.
 func (s *source) Partitions(context.Context) ([]string, error) {
@@ -57,7 +62,7 @@ func (s *source) Open(_ context.Context, partition string, offset []byte) (conne
 		return nil, err
 	}
 	r := &reader{
-		fillers: s.fillers, seed: p.Seed, finite: p.Finite,
+		fillers: s.fillers, times: s.times, seed: p.Seed, finite: p.Finite,
 		first: uint64(number), step: uint64(p.Partitions), count: rowsOf(p, number), done: m.Rows,
 		keys: newKeys(p.Keys), pacer: newPacer(p.Rate / float64(p.Partitions)),
 	}
@@ -109,6 +114,7 @@ func decodeOffset(b []byte) (offset, error) {
 // reader makes the rows of one partition.
 type reader struct {
 	fillers []filler
+	times   []timeOf
 	seed    int64
 	finite  bool
 	first   uint64 // the number of the partition's first row
@@ -147,6 +153,7 @@ func (r *reader) Read(ctx context.Context, limit connector.Limit) (connector.Bat
 	}
 	b.End = r.finite && r.done == r.count
 	b.Offset = offset{r.done}.encode()
+	b.Watermark = r.watermark()
 	return b, nil
 }
 
