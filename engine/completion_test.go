@@ -72,6 +72,17 @@ func (f pinging) OnTimer(_ context.Context, rt flow.Runtime, t flow.Timer, out f
 	return f.ping(rt, t, out)
 }
 
+// chaining sets each timer from the one before, up to the fifth.
+type chaining struct{ pinging }
+
+func (f chaining) OnTimer(ctx context.Context, rt flow.Runtime, t flow.Timer, out flow.OutputCollector) error {
+	s, _, err := f.state.Open(rt, t).Get()
+	if err == nil && s.Pings < 5*s.Rows {
+		err = out.AddTimer(flow.TimerRequest{TriggerTimestamp: t.TriggerTimestamp + flow.Time(time.Hour)})
+	}
+	return errors.Join(err, f.pinging.OnTimer(ctx, rt, t, out))
+}
+
 const byKey = `group_by_schema = [{name=hash;type=uint64;required=%true;expression="farm_hash(key)"}; {name=key;type=string}];`
 
 // graphs are pipelines over the rig's reader, with the order in which their
@@ -97,6 +108,18 @@ var graphs = map[string]struct {
        timer_streams = {alarm = {}}; streams_dependency = {alarm = [rows]; pings = [alarm]} };
      echo = { computation_class_name = passthrough; input_stream_ids = [pings]; output_stream_ids = [pongs]; ` + byKey + ` };`,
 		"", "reader echo tester",
+	},
+	"timers of system time fire at the end of their input": {
+		`tester = { computation_class_name = transform; processing_function = by_timer; input_stream_ids = [rows]; output_stream_ids = [pings]; ` + byKey + `
+       timer_streams = {alarm = {time_type = system_time}} };
+     end = { computation_class_name = transform; processing_function = by_visit; input_stream_ids = [pings]; ` + byKey + ` };`,
+		"", "reader tester end",
+	},
+	"a chain of timers that set each other ends": {
+		`tester = { computation_class_name = transform; processing_function = by_chain; input_stream_ids = [rows]; output_stream_ids = [pings]; ` + byKey + `
+       timer_streams = {alarm = {}}; allow_timer_self_dependency = %true; streams_dependency = {alarm = [rows; alarm]} };
+     end = { computation_class_name = transform; processing_function = by_visit; input_stream_ids = [pings]; ` + byKey + ` };`,
+		"", "reader tester end",
 	},
 	"a visitor without an end holds its partition, and no output that it does not feed": {
 		`tester = { computation_class_name = transform; processing_function = by_visit; input_stream_ids = [rows]; output_stream_ids = [pings; copies]; ` + byKey + `
@@ -134,7 +157,7 @@ func TestGraphsCompleteInOrder(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					rng := rand.New(rand.NewPCG(seed, 0))
 					r := newRig(t, 60, 10)
-					r.functions = map[string]flow.Function{"by_visit": newPinging(false), "by_timer": newPinging(true)}
+					r.functions = map[string]flow.Function{"by_visit": newPinging(false), "by_timer": newPinging(true), "by_chain": chaining{newPinging(true)}}
 					p, err := r.prepare(graphSpec(g.computations, g.dynamic))
 					if err != nil {
 						t.Fatal(err)

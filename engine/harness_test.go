@@ -36,8 +36,9 @@ type rig struct {
 	function   func() flow.Function // in place of the counting function
 	functions  map[string]flow.Function
 	edit       func(spec string) string
-	buffer     int  // Options.VisitBuffer
-	timed      bool // the source has watermarks of its own: the time of the next row
+	buffer     int    // Options.VisitBuffer
+	dead       string // a source partition that cannot be opened
+	timed      bool   // the source has watermarks of its own: the time of the next row
 }
 
 // newRig makes n rows over the given number of keys, in two source partitions.
@@ -196,6 +197,9 @@ func (s *memorySource) Open(_ context.Context, key string, offset []byte) (conne
 	at := 0
 	if offset != nil {
 		at, err = strconv.Atoi(string(offset))
+	}
+	if key == s.dead {
+		err = errors.New("it is dead")
 	}
 	return &memoryReader{rows: s.rows[part], at: at, gate: s.gate}, err
 }

@@ -88,14 +88,20 @@ func TestSourcesHaveWatermarksOfTheirOwn(t *testing.T) {
 }
 
 // TestQuietPartitionsDoNotFreezeThePipeline: the last row of one partition does not
-// come, and timers of the others fire; without the settings they wait.
+// come, or its job fails again and again, and timers of the others fire; without the
+// settings they wait.
 func TestQuietPartitionsDoNotFreezeThePipeline(t *testing.T) {
+	const none = `watermark_generator = {out_of_orderness_bound = 0}`
+	const idle = `watermark_generator = {out_of_orderness_bound = 0; idle_partitions = {duration = "10s"; max_ratio = 0.5}}`
 	for name, c := range map[string]struct {
 		settings string
+		dead     string // the partition that never starts
 		fires    bool
 	}{
-		"held for ever":   {`watermark_generator = {out_of_orderness_bound = 0}`, false},
-		"idle after 10 s": {`watermark_generator = {out_of_orderness_bound = 0; idle_partitions = {duration = "10s"; max_ratio = 0.5}}`, true},
+		"held for ever":            {none, "", false},
+		"idle after 10 s":          {idle, "", true},
+		"held by one that is dead": {none, "0", false},
+		"dead and idle after 10 s": {idle, "0", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -107,7 +113,7 @@ func TestQuietPartitionsDoNotFreezeThePipeline(t *testing.T) {
 				}
 				row := func(at int64) schema.Row { return schema.Row{schema.String("k"), schema.Int64(at), schema.Int64(at)} }
 				r.rows = [][]schema.Row{{row(1)}, {row(1), row(100)}} // the last of each comes when the gate opens
-				r.gate = make(chan struct{})
+				r.gate, r.dead = make(chan struct{}), c.dead
 				p := r.pipeline()
 				time.AfterFunc(5*time.Second, func() { r.gate <- struct{}{} }) // for one of them
 				fired := func() (n uint64) { return p.Status().Timers }
