@@ -1,5 +1,7 @@
 package spec
 
+import "github.com/rondo-flow/rondo/yson"
+
 // checkClass applies the rules of the computation's class.
 func (c *checker) checkClass(at place, comp *Computation) {
 	if comp.Class == 0 {
@@ -97,7 +99,7 @@ func (c *checker) checkReadDelays(at place, comp *Computation) {
 	where := at.keys("watermark_strategy", "watermark_alignment", "read_delays")
 	for _, id := range sorted(comp.Watermark.Alignment.ReadDelays) {
 		if owner, _ := c.spec.Pipeline.Locate(id); owner == nil {
-			c.add(where.key(id), "there is no stream %s: name an output of a computation, or computation/stream for its timers, visits or source: %s", id, unknown(id, c.spec.Pipeline.Located()))
+			c.add(where.key(id), "there is no stream %s: name an output of a computation, or computation/stream for its timers, visits or source: %s", id, yson.DidYouMean(id, c.spec.Pipeline.Located()))
 		}
 	}
 }
