@@ -162,7 +162,10 @@ func (p *Pipeline) replace(ctx context.Context, e *environment, w *wish) ([]stor
 	err := p.plan.relayout(ctx, e.store, w.node, e.orders.Load().of(w.node), w.count, p.log)
 	parts, arranged := e.arrangeAgain(ctx, p.plan)
 	switch {
-	case verdictOf(err) == partition.Wait, again(err):
+	case verdictOf(err) == partition.Wait: // one has completed since it was asked
+		p.log.Info("partitions are not replaced yet", "computation", w.node.id, "reason", err)
+		e.wishes.back(w)
+	case again(err):
 		p.log.Warn("partitions are not replaced yet", "computation", w.node.id, "reason", err)
 		e.wishes.back(w)
 	default:

@@ -38,8 +38,9 @@ type orders struct {
 	// Slow names who takes what it gets only while producers are held back for
 	// it: "function", "sink" or nobody.
 	Slow string
-	// Layouts are numbers of partitions for routes, one after the other, each
-	// after Every commits of it; AtFinal: when a final pass has begun.
+	// Layouts are numbers of partitions for the computation Relaid, one after the
+	// other, each after Every commits of it; AtFinal: when a final pass has begun.
+	Relaid  string // "" is routes
 	Layouts []int
 	Every   int
 	AtFinal bool

@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,8 +14,9 @@ import (
 	"github.com/rondo-flow/rondo/store"
 )
 
-// relayouter gives routes other numbers of partitions while the job runs.
+// relayouter gives a computation other numbers of partitions while the job runs.
 type relayouter struct {
+	of      string
 	layouts []int
 	every   int64 // commits between two of them
 	atFinal bool
@@ -23,7 +25,7 @@ type relayouter struct {
 }
 
 func newRelayouter(o orders) *relayouter {
-	return &relayouter{layouts: o.Layouts, every: int64(o.Every), atFinal: o.AtFinal, turn: make(chan struct{}, 1)}
+	return &relayouter{of: cmp.Or(o.Relaid, "routes"), layouts: o.Layouts, every: int64(o.Every), atFinal: o.AtFinal, turn: make(chan struct{}, 1)}
 }
 
 // committed counts the commits of the computation.
@@ -49,11 +51,11 @@ func (r *relayouter) run(ctx context.Context, p *engine.Pipeline, say func(strin
 			return nil
 		case <-r.turn:
 		}
-		err := p.Repartition(ctx, "routes", n)
+		err := p.Repartition(ctx, r.of, n)
 		switch {
 		case err == nil:
 			say("layout of %d", n)
-		case ctx.Err() != nil, errors.Is(err, engine.ErrNotRunning), strings.Contains(err.Error(), "routes has completed"):
+		case ctx.Err() != nil, errors.Is(err, engine.ErrNotRunning), strings.Contains(err.Error(), r.of+" has completed"):
 			return nil
 		default:
 			fmt.Fprintln(os.Stderr, err) // a complaint

@@ -162,3 +162,36 @@ func TestTimersFireOnceThroughKillsAroundTheirFiring(t *testing.T) {
 	}
 	j.complete(orders{})
 }
+
+// TestTimersFireOnceAndInOrderThroughKillsWhilePartitionsAreReplaced: timers change
+// hands, and their order holds across that too.
+func TestTimersFireOnceAndInOrderThroughKillsWhilePartitionsAreReplaced(t *testing.T) {
+	t.Parallel()
+	killOften(t, func(t *testing.T, seed uint64) *job { return newClocks(t, seed, shape{rows: 100, moving: true}) },
+		orders{Relaid: "clocks", Layouts: relaid(), Every: 12})
+}
+
+func TestTimersFireOnceAndInOrderThroughRepartitioning(t *testing.T) {
+	t.Parallel()
+	j := newClocks(t, seed(), shape{rows: 50, moving: true})
+	p, changes := j.start(orders{Relaid: "clocks", Layouts: relaid(), Every: 12}), 0
+	for line, more := p.next(); more; line, more = p.next() {
+		if strings.HasPrefix(line, "layout of ") {
+			changes++
+		}
+	}
+	if changes < 3 {
+		t.Errorf("the partitions were replaced %d times, want at least 3", changes)
+	}
+	t.Logf("%d times", changes)
+	j.check(p.finish())
+}
+
+func TestTimersFireOnceAndInOrderThroughKillsOnPostgreSQL(t *testing.T) {
+	t.Parallel()
+	server, made := newServer(t), 0
+	killOften(t, func(t *testing.T, seed uint64) *job {
+		made++
+		return newClocks(t, seed, shape{rows: 200}).on(server, fmt.Sprintf("clocks_%d", made))
+	}, orders{})
+}
