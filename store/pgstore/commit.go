@@ -36,6 +36,7 @@ func (s *Store) Commit(ctx context.Context, c *store.Commit) error {
 	err := s.send(ctx, e)
 	if err == nil {
 		s.cleaner.took(len(c.Taken))
+		s.tell(c)
 	}
 	return err
 }

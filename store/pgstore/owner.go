@@ -25,8 +25,52 @@ const lockNotAvailable = "55P03"
 // the connection ends, as it does when the process dies. It only keeps a second
 // process from starting by mistake. What protects the data is the fence: should
 // the connection break, another process may open the store and take the partitions
-// over (D-4).
+// over (D-4). The connection also hears what other workers tell.
 type owner struct{ conn *pgx.Conn }
+
+// holdAgain is how long a store whose connection broke waits before it is taken
+// once more.
+const holdAgain = 200 * time.Millisecond
+
+// keepHeld holds the store, and listens, until it is closed.
+func (s *Store) keepHeld(ctx context.Context) {
+	for {
+		s.telegraph.in.add(&store.Hint{All: true}) // what was told before is lost
+		err := s.owner.listen(ctx, s.telegraph)
+		if ctx.Err() != nil {
+			return
+		}
+		s.opts.Logger.Warn("the connection that holds the store is lost, holding it again", "error", classify(err))
+		for {
+			hangUp(s.owner.conn)
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(holdAgain):
+			}
+			held, err := hold(ctx, s.place, s.opts.Worker != "")
+			if err == nil {
+				s.owner = held
+				break
+			}
+			s.opts.Logger.Debug("the store cannot be held yet", "error", classify(err))
+		}
+	}
+}
+
+// listen hears what other workers tell until the connection ends.
+func (o *owner) listen(ctx context.Context, t *telegraph) error {
+	if _, err := o.conn.Exec(ctx, "LISTEN "+pgx.Identifier{t.channel}.Sanitize()); err != nil {
+		return err
+	}
+	for {
+		n, err := o.conn.WaitForNotification(ctx)
+		if err != nil {
+			return err
+		}
+		t.received(n.Payload)
+	}
+}
 
 // hold takes the store, or tells who has it. Workers of a cluster hold it
 // together.

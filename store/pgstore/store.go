@@ -21,7 +21,9 @@ type Store struct {
 	sql   *pgsql.Queries
 	owner *owner
 
-	cleaner cleaner
+	cleaner   cleaner
+	telegraph *telegraph
+	beside    beside
 
 	life    sync.Mutex // closed, and adding to running
 	closed  bool
@@ -52,9 +54,27 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		held.release()
 		return nil, fmt.Errorf("%s: %w", p, classify(err))
 	}
-	s := &Store{place: p, opts: p.opts, pool: pool, sql: pgsql.New(), owner: held}
-	s.startCleaner()
+	s := &Store{place: p, opts: p.opts, pool: pool, sql: pgsql.New(), owner: held, telegraph: newTelegraph(p.schema)}
+	s.startBeside()
 	return s, nil
+}
+
+// beside are the goroutines that work beside the calls, until the store is closed.
+type beside struct {
+	ctx  context.Context
+	stop context.CancelFunc
+	done sync.WaitGroup
+}
+
+func (s *Store) startBeside() {
+	b := &s.beside
+	b.ctx, b.stop = context.WithCancel(context.Background())
+	s.cleaner.init()
+	b.done.Go(func() { s.keepClean(b.ctx) })
+	b.done.Go(func() { s.keepHeld(b.ctx) })
+	if s.opts.Worker != "" {
+		b.done.Go(func() { s.keepTelling(b.ctx) })
+	}
 }
 
 // Close waits for the calls in progress and lets go of the server. A second Close
@@ -66,7 +86,8 @@ func (s *Store) Close() error {
 	s.life.Unlock()
 	s.running.Wait()
 	if first {
-		s.cleaner.close()
+		s.beside.stop()
+		s.beside.done.Wait()
 		s.pool.Close()
 		s.owner.release()
 	}

@@ -2,7 +2,6 @@ package pgstore
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
@@ -26,25 +25,23 @@ type cleaner struct {
 	removed atomic.Int64 // rows since the last time
 	limit   atomic.Int64 // how many are worth cleaning
 	worn    chan struct{}
-	stop    context.CancelFunc
-	done    sync.WaitGroup
 }
 
-// startCleaner begins to clean until the cleaner is closed.
-func (s *Store) startCleaner() {
-	ctx, cancel := context.WithCancel(context.Background())
-	s.cleaner.limit.Store(wornRows)
-	s.cleaner.worn, s.cleaner.stop = make(chan struct{}, 1), cancel
-	s.cleaner.done.Go(func() {
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-s.cleaner.worn:
-				s.clean(ctx)
-			}
+func (c *cleaner) init() {
+	c.worn = make(chan struct{}, 1)
+	c.limit.Store(wornRows)
+}
+
+// keepClean cleans until the store is closed.
+func (s *Store) keepClean(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.cleaner.worn:
+			s.clean(ctx)
 		}
-	})
+	}
 }
 
 // took counts rows that a commit has removed.
@@ -56,11 +53,6 @@ func (c *cleaner) took(rows int) {
 	case c.worn <- struct{}{}:
 	default: // it has been told
 	}
-}
-
-func (c *cleaner) close() {
-	c.stop()
-	c.done.Wait()
 }
 
 // clean vacuums the inbox if it is worn. What cannot be cleaned now, since a reader
