@@ -19,21 +19,7 @@ func (s *Store) Commit(ctx context.Context, c *store.Commit) error {
 		return err
 	}
 	defer s.leave()
-	e := &epoch{}
-	f := filler{s.sql, e, c}
-	f.begin(ctx)
-	f.take(ctx)
-	f.states(ctx)
-	f.timers(ctx)
-	f.visitors(ctx)
-	f.produce(ctx)
-	f.record(ctx)
-	if c.Done {
-		_ = s.sql.CompletePartition(ctx, e, int64(c.Partition))
-	}
-	s.fillRows(ctx, e, c.Rows)
-	s.fillQueues(ctx, e, c.Appended, c.Positions)
-	err := s.send(ctx, e)
+	err := s.commit(ctx, c)
 	if err == nil {
 		s.cleaner.took(len(c.Taken))
 		s.tell(c)
@@ -48,8 +34,10 @@ type filler struct {
 	c *store.Commit
 }
 
-func (f *filler) begin(ctx context.Context) {
+// begin is the fence. A patient one waits for who holds the partition's row.
+func (f *filler) begin(ctx context.Context, patient bool) {
 	begin := &pgsql.BeginEpochParams{
+		Patient:   patient,
 		Partition: int64(f.c.Partition), Generation: int64(f.c.Generation), Computation: []byte(f.c.Computation),
 		Routed:  texts(f.c.Routing, func(r *store.Route) string { return r.Computation }),
 		Layouts: layoutsOf(f.c.Routing),
@@ -58,6 +46,19 @@ func (f *filler) begin(ctx context.Context) {
 		begin.FirstNumber = int64(f.c.Produced[0].Number)
 	}
 	_ = f.sql.BeginEpoch(ctx, f, begin)
+}
+
+// body is what the epoch changes of its own partition and sends to others.
+func (f *filler) body(ctx context.Context) {
+	f.take(ctx)
+	f.states(ctx)
+	f.timers(ctx)
+	f.visitors(ctx)
+	f.produce(ctx)
+	f.record(ctx)
+	if f.c.Done {
+		_ = f.sql.CompletePartition(ctx, f, int64(f.c.Partition))
+	}
 }
 
 func (f *filler) take(ctx context.Context) {

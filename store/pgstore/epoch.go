@@ -49,9 +49,19 @@ func (e *epoch) batch() *pgx.Batch {
 // others were in its way.
 const sendAgain = 3
 
-// send sends the epoch. Once a part of it may have reached the server, ctx has no
-// effect any more.
+// send sends the epoch, and again if others were in its way.
 func (s *Store) send(ctx context.Context, e *epoch) error {
+	for again := 0; ; again++ {
+		err := s.sendOnce(ctx, e)
+		if again == sendAgain || !inTheWay(err) {
+			return err
+		}
+	}
+}
+
+// sendOnce sends the epoch. Once a part of it may have reached the server, ctx has
+// no effect any more.
+func (s *Store) sendOnce(ctx context.Context, e *epoch) error {
 	conn, err := s.acquire(ctx)
 	if err != nil {
 		return classify(err)
@@ -62,12 +72,7 @@ func (s *Store) send(ctx context.Context, e *epoch) error {
 	}
 	ctx, cancel := s.settling(ctx)
 	defer cancel()
-	for again := 0; ; again++ {
-		err = conn.SendBatch(ctx, e.batch()).Close()
-		if again == sendAgain || !inTheWay(err) {
-			return classifyChange(err)
-		}
-	}
+	return classifyChange(conn.SendBatch(ctx, e.batch()).Close())
 }
 
 // acquire waits for a connection, as long as for a call.

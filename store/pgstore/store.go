@@ -21,6 +21,7 @@ type Store struct {
 	sql   *pgsql.Queries
 	owner *owner
 
+	group     group
 	cleaner   cleaner
 	telegraph *telegraph
 	beside    beside
@@ -54,10 +55,14 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		held.release()
 		return nil, fmt.Errorf("%s: %w", p, classify(err))
 	}
-	s := &Store{place: p, opts: p.opts, pool: pool, sql: pgsql.New(), owner: held, telegraph: newTelegraph(p.schema)}
+	s := &Store{place: p, opts: p.opts, pool: pool, sql: pgsql.New(), owner: held, telegraph: newTelegraph(p.schema), group: group{free: lanes(p.opts)}}
 	s.startBeside()
 	return s, nil
 }
+
+// lanes is how many transactions of epochs there are at a time: some connections are
+// left to those who read.
+func lanes(o Options) int { return max(1, o.Connections/2) }
 
 // beside are the goroutines that work beside the calls, until the store is closed.
 type beside struct {

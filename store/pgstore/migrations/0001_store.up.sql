@@ -162,18 +162,23 @@ CREATE TABLE queue_rows (
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
 
 -- The fence: locks the partition's row, and nothing else, until the transaction
--- ends, and raises an error unless the epoch may be committed. All errors of
+-- ends, and raises an error unless the epoch may be committed. Who is not patient
+-- does not wait for the row. All errors of
 -- Rondo's own have a class RO: RO001 fenced, RO002 conflict, RO003 no such queue,
 -- RO004 a defect of the caller.
 CREATE FUNCTION begin_epoch(
     of_partition bigint, of_generation bigint, of_computation bytea,
-    routed bytea[], layouts bigint[], first_number bigint
+    routed bytea[], layouts bigint[], first_number bigint, patient boolean
 ) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     p partitions;
     h record;
 BEGIN
-    SELECT * INTO p FROM partitions WHERE id = of_partition FOR UPDATE;
+    IF patient THEN
+        SELECT * INTO p FROM partitions WHERE id = of_partition FOR UPDATE;
+    ELSE
+        SELECT * INTO p FROM partitions WHERE id = of_partition FOR UPDATE NOWAIT;
+    END IF;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'there is no partition %', of_partition USING ERRCODE = 'RO001';
     ELSIF p.generation <> of_generation OR of_generation = 0 THEN

@@ -1,7 +1,7 @@
 -- The statements of an epoch. They are sent together, and are one transaction.
 
 -- name: BeginEpoch :exec
-SELECT begin_epoch(@partition::bigint, @generation::bigint, @computation::bytea, @routed::bytea[], @layouts::bigint[], @first_number::bigint);
+SELECT begin_epoch(@partition::bigint, @generation::bigint, @computation::bytea, @routed::bytea[], @layouts::bigint[], @first_number::bigint, @patient::boolean);
 
 -- name: TakeRows :exec
 SELECT take_rows(@target::bigint, @layouts::bigint[], @producers::bigint[], @generations::bigint[], @numbers::bigint[],

@@ -41,7 +41,7 @@ func (q *Queries) AppendRows(ctx context.Context, db DBTX, arg *AppendRowsParams
 
 const beginEpoch = `-- name: BeginEpoch :exec
 
-SELECT begin_epoch($1::bigint, $2::bigint, $3::bytea, $4::bytea[], $5::bigint[], $6::bigint)
+SELECT begin_epoch($1::bigint, $2::bigint, $3::bytea, $4::bytea[], $5::bigint[], $6::bigint, $7::boolean)
 `
 
 type BeginEpochParams struct {
@@ -51,6 +51,7 @@ type BeginEpochParams struct {
 	Routed      [][]byte
 	Layouts     []int64
 	FirstNumber int64
+	Patient     bool
 }
 
 // The statements of an epoch. They are sent together, and are one transaction.
@@ -62,6 +63,7 @@ func (q *Queries) BeginEpoch(ctx context.Context, db DBTX, arg *BeginEpochParams
 		arg.Routed,
 		arg.Layouts,
 		arg.FirstNumber,
+		arg.Patient,
 	)
 	return err
 }
