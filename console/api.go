@@ -9,6 +9,9 @@ type Status struct {
 	// do.
 	Running   bool `json:"running"`
 	Completed bool `json:"completed"`
+	// State is that of [engine.State] while it runs, else completed or stopped,
+	// however it came to stop.
+	State string `json:"state"`
 	// Version is that of the dynamic spec in force.
 	Version uint64 `json:"spec_version"`
 	// The counters are over the whole life of the pipeline. Rate and elapsed time
@@ -18,14 +21,25 @@ type Status struct {
 	Visits   uint64           `json:"visits"`
 	Passes   uint64           `json:"passes"`
 	Counts   map[string]int64 `json:"counts"`
-	Rate     float64          `json:"messages_per_second"`
-	Elapsed  float64          `json:"elapsed_seconds"`
+	// Timers is absent where no computation has timer streams.
+	Timers  *Timers `json:"timers,omitempty"`
+	Rate    float64 `json:"messages_per_second"`
+	Elapsed float64 `json:"elapsed_seconds"`
 
 	Partitions []Partition `json:"partitions"`
 	// Tables are the static tables that are joined, as this run knows them.
 	Tables []Table `json:"tables,omitempty"`
 	// Problems is the status tree: everything that is wrong now, sorted by path.
 	Problems []Problem `json:"problems"`
+}
+
+// Timers are those of all timer streams.
+type Timers struct {
+	Fired uint64 `json:"fired"`
+	// Pending are those that are set and have not fired; More tells that there are
+	// more, since they are counted up to a hundred thousand.
+	Pending int  `json:"pending"`
+	More    bool `json:"more_pending,omitempty"`
 }
 
 // Partition is one partition of a computation.

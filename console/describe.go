@@ -11,9 +11,12 @@ import (
 // StatusOf describes a pipeline by what its partitions tell, and what is wrong.
 func StatusOf(s engine.Status, problems []engine.Problem) *Status {
 	out := &Status{
-		Completed: s.Completed, Messages: s.Messages, Epochs: s.Epochs, Visits: s.Visits, Passes: s.Passes,
+		Completed: s.Completed, State: "stopped", Messages: s.Messages, Epochs: s.Epochs, Visits: s.Visits, Passes: s.Passes,
 		Counts: s.Counts, Rate: s.Rate, Elapsed: s.Elapsed.Seconds(),
 		Partitions: []Partition{}, Problems: problemsOf(problems),
+	}
+	if s.Completed {
+		out.State = "completed"
 	}
 	for i := range s.Partitions {
 		p := &s.Partitions[i]
@@ -62,6 +65,15 @@ func problemsOf(all []engine.Problem) []Problem {
 		out = append(out, Problem(p))
 	}
 	return out
+}
+
+// TimersOf describes the timers that fired and those that are set; nil if there are
+// no timer streams.
+func TimersOf(fired uint64, p *engine.PendingTimers) *Timers {
+	if p == nil {
+		return nil
+	}
+	return &Timers{Fired: fired, Pending: p.Count, More: p.More}
 }
 
 // VisitsOf describes the visit streams of a pipeline at a moment, or of a stopped

@@ -12,8 +12,18 @@ func (s *Server) status(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := StatusOf(s.opts.Pipeline.Status(), s.opts.Pipeline.Problems())
-	out.Pipeline, out.Version, out.Running = in.Name, in.Version, true
+	pending, err := s.opts.Pipeline.PendingTimers(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	state, err := s.opts.Pipeline.State()
+	if err != nil {
+		return nil, err
+	}
+	now := s.opts.Pipeline.Status()
+	out := StatusOf(now, s.opts.Pipeline.Problems())
+	out.Timers = TimersOf(now.Timers, pending)
+	out.Pipeline, out.Version, out.Running, out.State = in.Name, in.Version, true, string(state)
 	out.Tables = TablesOf(s.opts.Pipeline.JoinedTables())
 	return out, nil
 }
@@ -62,6 +72,5 @@ func (s *Server) pause(*http.Request) (any, error) {
 }
 
 func (s *Server) stop(*http.Request) (any, error) {
-	s.opts.Pipeline.Stop()
-	return struct{}{}, nil
+	return struct{}{}, s.opts.Pipeline.Stop()
 }

@@ -48,6 +48,9 @@ func (p *Pipeline) compare(ctx context.Context, s store.Catalog) (stored, next *
 	if stored, err = s.Pipeline(ctx); err != nil {
 		return nil, nil, nil, fmt.Errorf("read the stored pipeline: %w", err)
 	}
+	if err := p.wants(stored); err != nil {
+		return nil, nil, nil, err
+	}
 	if parts, err = s.Partitions(ctx); err != nil {
 		return nil, nil, nil, fmt.Errorf("read partitions: %w", err)
 	}
@@ -57,6 +60,20 @@ func (p *Pipeline) compare(ctx context.Context, s store.Catalog) (stored, next *
 	}
 	next, err = p.adopt(stored, len(parts) > 0, reports)
 	return stored, next, parts, err
+}
+
+// wants checks the version of the stored spec, if somebody cares.
+func (p *Pipeline) wants(stored *store.Pipeline) error {
+	switch want := p.opts.Version; {
+	case want == 0:
+		return nil
+	case stored == nil:
+		return fmt.Errorf("%w: there is none yet, and not version %d: leave the version out", ErrVersion, want)
+	case stored.Version != want:
+		return fmt.Errorf("%w: it has version %d, not %d; read it again", ErrVersion, stored.Version, want)
+	default:
+		return nil
+	}
 }
 
 // adopt decides what is to be stored of the pipeline, and which dynamic spec is

@@ -18,7 +18,7 @@ var (
 	// ErrNotRunning: Run has not begun, or has ended.
 	ErrNotRunning = errors.New("the pipeline does not run")
 	// ErrVersion: the stored spec has another version than the one given.
-	ErrVersion = errors.New("the dynamic spec has changed since it was read")
+	ErrVersion = errors.New("the spec has changed since it was read")
 	// errEnded: it was asked for, and the pipeline ended before.
 	errEnded = errors.New("the pipeline stopped before that: the next start does it, if the dynamic spec asks for it")
 )
@@ -87,7 +87,8 @@ func (p *Pipeline) SetDynamic(ctx context.Context, path string, value *yson.Node
 // length or, for 0, as fast as visit_share allows; the coverage of the running
 // pass is dropped (KV-49). The command is stored when it returns, and is carried
 // out whatever restarts in between. It is refused during such a pass and during a
-// final one, and for a stream that is disabled or unknown. Errors: those, ErrNotRunning,
+// final one, for a stream that is disabled or unknown, and while the pipeline pauses
+// or stops. Errors: those, ErrNotRunning,
 // and those of the store.
 func (p *Pipeline) RunNow(ctx context.Context, computation, stream string, period time.Duration) error {
 	if err := (visit.Run{Period: period}).Validate(); err != nil {
@@ -110,6 +111,9 @@ func (p *Pipeline) RunNow(ctx context.Context, computation, stream string, perio
 
 // refuseRunNow says why a run-now command cannot be given now.
 func (e *environment) refuseRunNow(n *node, i int, now *orders) error {
+	if err := e.working("a pass is begun"); err != nil {
+		return err
+	}
 	stream := n.visitors[i].stream
 	if !now.of(n).VisitStream(stream).Enabled {
 		return fmt.Errorf("visit stream %s is disabled: enable it first (computations.%s.key_visitor_streams.%s.enabled)", stream, n.id, stream)

@@ -35,6 +35,9 @@ type Options struct {
 	// visit streams hold together, 0 for DefaultVisitBuffer. A stream that has
 	// nothing else may exceed it by one key, so that none stands still.
 	VisitBuffer int
+	// Version, if it is not 0, is the version of the stored spec that the run is to go
+	// on from: it fails with ErrVersion and changes nothing if there is another one.
+	Version uint64
 	// Cores decides how many partitions a computation gets that does not say;
 	// the default is what the process may use.
 	Cores int
@@ -231,14 +234,19 @@ func (p *Pipeline) Pause() {
 }
 
 // Stop takes no new source input, finishes what is in flight, and then stops
-// (D-21). Run then returns.
-func (p *Pipeline) Stop() {
+// (D-21). Run then returns. A pipeline that pauses leaves what is in flight to the
+// next run: it refuses.
+func (p *Pipeline) Stop() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.pause {
+		return fmt.Errorf("%w: what is in flight stays in the store, and the next run goes on with it", errPausing)
+	}
 	p.stop = true
 	if p.env != nil {
 		p.env.doStop()
 	}
+	return nil
 }
 
 func (e *environment) doPause() {

@@ -137,6 +137,9 @@ func (p *Pipeline) Repartition(ctx context.Context, computation string, partitio
 	if n == nil || n.kind != store.RangePartition {
 		return p.plan.noPartitions(computation)
 	}
+	if err := env.working("partitions are replaced"); err != nil {
+		return err
+	}
 	if partitions != 0 {
 		path := countPath(env.orders.Load().of(n), computation)
 		if _, err := p.SetDynamic(ctx, path, yson.Int64(int64(partitions)), 0); err != nil {

@@ -16,7 +16,7 @@ import (
 const Stopped Phase = "stopped"
 
 // StoredStatus describes a pipeline that does not run, by what it committed.
-func StoredStatus(ctx context.Context, s store.Catalog) (*Status, error) {
+func StoredStatus(ctx context.Context, s store.Store) (*Status, error) {
 	sum, err := summarize(ctx, s)
 	if err != nil {
 		return nil, err
@@ -30,6 +30,10 @@ func StoredStatus(ctx context.Context, s store.Catalog) (*Status, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read totals: %w", err)
 	}
+	waiting, err := s.InboxSizes(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the sizes of inboxes: %w", err)
+	}
 	for _, p := range parts {
 		one := PartitionStatus{ID: p.ID, Computation: p.Computation, Kind: p.Kind, Phase: Stopped}
 		if p.State == store.Completed {
@@ -37,6 +41,9 @@ func StoredStatus(ctx context.Context, s store.Catalog) (*Status, error) {
 		}
 		if i := slices.IndexFunc(totals, func(t store.PartitionTotals) bool { return t.Partition == p.ID }); i >= 0 {
 			one.Totals = totals[i].Totals
+		}
+		if i := slices.IndexFunc(waiting, func(w store.InboxSize) bool { return w.Target == p.ID }); i >= 0 {
+			one.Waiting = waiting[i].Messages
 		}
 		out.Partitions = append(out.Partitions, one)
 	}

@@ -21,7 +21,9 @@ const (
 
 // cli is the command line; kong reads commands, flags and help from it.
 type cli struct {
-	Run         runCommand         `cmd:"" help:"Run a pipeline until it is completed."`
+	Run         runCommand         `cmd:"" aliases:"start" help:"Run a pipeline until it is completed; also start."`
+	Pause       pauseCommand       `cmd:"" help:"End a run at the next epoch bound."`
+	Stop        stopCommand        `cmd:"" help:"End a run when what is in flight is finished."`
 	Validate    validateCommand    `cmd:"" help:"Check a spec, tell every problem, and change nothing."`
 	Explain     explainCommand     `cmd:"" help:"Show what a spec means: its graph, and every parameter in force."`
 	State       stateCommand       `cmd:"" help:"Look into the states of a pipeline."`

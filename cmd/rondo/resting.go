@@ -97,7 +97,16 @@ func (r *resting) Status(ctx context.Context) (*console.Status, error) {
 	if err != nil {
 		return nil, err
 	}
+	sp, err := r.parsed()
+	if err != nil {
+		return nil, err
+	}
+	pending, err := engine.CountTimers(ctx, r.store, sp)
+	if err != nil {
+		return nil, err
+	}
 	out := console.StatusOf(*s, nil)
+	out.Timers = console.TimersOf(s.Timers, pending)
 	out.Pipeline, out.Version = r.pipeline.Name, r.pipeline.Version
 	return out, nil
 }

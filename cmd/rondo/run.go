@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/rondo-flow/rondo/console"
 	"github.com/rondo-flow/rondo/engine"
 	"github.com/rondo-flow/rondo/spec"
 	"github.com/rondo-flow/rondo/store/pebblestore"
@@ -15,6 +16,7 @@ type runCommand struct {
 	specArg
 	dataFlag
 	Fresh       bool     `help:"Start over: first remove the pipeline's state and the files that its sinks wrote."`
+	Version     uint64   `placeholder:"N" help:"Refuse unless the stored spec, which the file's replaces, has this version, as spec get tells it."`
 	VisitBuffer sizeFlag `default:"256Mi" placeholder:"SIZE" help:"Memory for the states that visit streams read ahead, all together (default 256Mi)."`
 	Output      string   `enum:"text,json" default:"text" placeholder:"FORM" help:"Print the summary as text (default) or json, one object."`
 }
@@ -24,6 +26,8 @@ func (runCommand) Help() string {
 	return `Reads what the spec's sources name, relative to the spec file; keeps state in DIR/store; sinks write below DIR.
 
 The run ends by itself when its input does. Ctrl-C stops it cleanly, and a second one quits at once; either way the same command goes on from the last committed epoch. A completed pipeline only prints its summary again.
+
+rondo pause and rondo stop end it from elsewhere. The next run takes a static spec that has changed meanwhile, unless the data that is there could not survive it. --version N makes sure that nobody else has changed the stored one.
 
 --fresh removes what the pipeline recorded in the folder, and says what that is. It removes no other pipeline's data and no file that has become another one.
 
@@ -53,7 +57,7 @@ func (c *runCommand) Run(io *streams) error {
 	if err != nil {
 		return err
 	}
-	o.VisitBuffer = int(c.VisitBuffer)
+	o.VisitBuffer, o.Version = int(c.VisitBuffer), c.Version
 	p, err := prepareWith(context.Background(), o)
 	if err != nil {
 		return err
@@ -62,21 +66,26 @@ func (c *runCommand) Run(io *streams) error {
 	for _, note := range s.Notes {
 		log.Warn(note)
 	}
-	summary, err := c.work(told, p, s, dataDir, screen, log)
+	ended, err := c.work(told, p, s, screen, log)
 	if err != nil {
 		return err
 	}
-	log.Info("ended", "completed", summary.Completed)
-	if summary.Already && c.Output != "text" {
+	log.Info("ended", "completed", ended.Completed)
+	if ended.Already && c.Output != "text" {
 		log.Info(alreadyText) // a program reads the summary
 	}
-	return printSummary(io.out, c.Output, s.Name, summary)
+	return printSummary(io.out, c.Output, s.Name, ended)
 }
 
-// work takes the data folder, opens the store and runs the pipeline to its end, or
-// until it is told to stop. Nothing is made for a pipeline that lacks something in
-// the store.
-func (c *runCommand) work(told context.Context, p *engine.Pipeline, s *spec.Spec, dataDir string, screen *screen, log *slog.Logger) (sum *engine.Summary, err error) {
+// outcome is what a run came to.
+type outcome struct {
+	*engine.Summary
+	timers *console.Timers
+}
+
+// work takes the data folder and runs the pipeline in it. Nothing is made for a
+// pipeline that lacks something in the store.
+func (c *runCommand) work(told context.Context, p *engine.Pipeline, s *spec.Spec, screen *screen, log *slog.Logger) (out *outcome, err error) {
 	at := c.at(s.Name)
 	there, err := at.exists()
 	if err == nil && !there {
@@ -96,18 +105,30 @@ func (c *runCommand) work(told context.Context, p *engine.Pipeline, s *spec.Spec
 			return nil, err
 		}
 	}
+	return runHeld(told, at, p, s, screen, log)
+}
+
+// runHeld opens the store in a data folder that is held, and runs the pipeline to its
+// end, or until it is told to stop.
+func runHeld(told context.Context, at where, p *engine.Pipeline, s *spec.Spec, screen *screen, log *slog.Logger) (out *outcome, err error) {
 	store, err := openStore(told, at, log)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	log.Info("started", "pipeline", s.Name, "data", dataDir)
-	defer serve(p, store, dataDir, log)()
+	log.Info("started", "pipeline", s.Name, "data", at.dataDir)
+	defer serve(p, store, at.dataDir, log)()
 	defer watch(p.Status, screen.display(visitStreams(s), log))()
-	if sum, err = p.Run(context.Background(), store); err == nil && sum.Already {
-		err = (&records{store: store, at: at, dataDir: dataDir, log: log}).lookBack(context.Background())
+	ctx := context.Background()
+	sum, err := p.Run(ctx, store)
+	if err == nil && sum.Already {
+		err = (&records{store: store, at: at, dataDir: at.dataDir, log: log}).lookBack(ctx)
 	}
-	return sum, err
+	if err != nil {
+		return nil, err
+	}
+	pending, err := engine.CountTimers(ctx, store, s)
+	return &outcome{sum, console.TimersOf(sum.Timers, pending)}, err
 }
 
 func visitStreams(s *spec.Spec) int {

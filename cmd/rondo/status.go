@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rondo-flow/rondo/console"
+	"github.com/rondo-flow/rondo/engine"
 )
 
 type statusCommand struct {
@@ -39,17 +40,43 @@ func (c *statusCommand) Run(io *streams) error {
 	})
 }
 
-func printStatus(out io.Writer, s *console.Status) error {
-	state := "stopped"
+// stateText is the state, how long the pipeline has run, and, if it does not run, what
+// it left in flight.
+func stateText(s *console.Status) string {
+	running := fmt.Sprintf("running for %s", time.Duration(s.Elapsed*float64(time.Second)).Round(time.Second))
+	waiting := 0
+	for _, p := range s.Partitions {
+		waiting += p.Waiting
+	}
 	switch {
 	case s.Completed:
-		state = "completed"
+		return "completed"
+	case s.State == string(engine.Running):
+		return running
 	case s.Running:
-		state = fmt.Sprintf("running for %s", time.Duration(s.Elapsed*float64(time.Second)).Round(time.Second))
+		return s.State + ", " + running
+	case waiting > 0:
+		return fmt.Sprintf("%s with %s in flight", s.State, pluralDigits(int64(waiting), "message"))
+	default:
+		return s.State
 	}
-	fmt.Fprintf(out, "%s: %s, spec version %d\n", s.Pipeline, state, s.Version)
+}
+
+// pendingText is how many timers are set.
+func pendingText(t *console.Timers) string {
+	if t.More {
+		return "more than " + digits(int64(t.Pending))
+	}
+	return digits(int64(t.Pending))
+}
+
+func printStatus(out io.Writer, s *console.Status) error {
+	fmt.Fprintf(out, "%s: %s, spec version %d\n", s.Pipeline, stateText(s), s.Version)
 	fmt.Fprintf(out, "%s messages, %s epochs, %s visits, %s passes\n",
 		digits(int64(s.Messages)), digits(int64(s.Epochs)), digits(int64(s.Visits)), digits(int64(s.Passes)))
+	if s.Timers != nil {
+		fmt.Fprintf(out, "%s timers fired, %s pending\n", digits(int64(s.Timers.Fired)), pendingText(s.Timers))
+	}
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "PARTITION\tCOMPUTATION\tKIND\tSTATE\tEPOCHS\tMESSAGES\tVISITS\tRESTARTS")
 	for _, p := range s.Partitions {

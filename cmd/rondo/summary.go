@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rondo-flow/rondo/engine"
+	"github.com/rondo-flow/rondo/console"
 )
 
 // summary is the JSON form of what a job came to. Numbers are of the whole job,
@@ -22,17 +22,18 @@ type summary struct {
 	Epochs    uint64           `json:"epochs"`
 	Visits    uint64           `json:"visits"`
 	Passes    uint64           `json:"passes"`
+	Timers    *console.Timers  `json:"timers,omitempty"` // of a pipeline with timer streams
 	Evictions int64            `json:"evictions"`
 	Counts    map[string]int64 `json:"counts"` // all counters of functions
 	Elapsed   float64          `json:"elapsed_seconds"`
 }
 
 // printSummary writes the summary in the form asked for, text or json.
-func printSummary(out io.Writer, form, name string, s *engine.Summary) error {
+func printSummary(out io.Writer, form, name string, s *outcome) error {
 	if form == "json" {
 		return json.NewEncoder(out).Encode(summary{
 			Name: name, Completed: s.Completed, Messages: s.Messages, Rate: s.Rate,
-			Epochs: s.Epochs, Visits: s.Visits, Passes: s.Passes,
+			Epochs: s.Epochs, Visits: s.Visits, Passes: s.Passes, Timers: s.timers,
 			Evictions: s.Counts[evictions], Counts: s.Counts, Elapsed: s.Elapsed.Seconds(),
 		})
 	}
@@ -43,7 +44,7 @@ func printSummary(out io.Writer, form, name string, s *engine.Summary) error {
 // alreadyText is said of a pipeline that was completed before the run.
 const alreadyText = "already completed before: nothing was done; --fresh starts over"
 
-func summaryText(name string, s *engine.Summary) string {
+func summaryText(name string, s *outcome) string {
 	var b strings.Builder
 	row := func(label, value string) { fmt.Fprintf(&b, "  %-12s %12s\n", label, value) }
 	if s.Completed {
@@ -59,6 +60,10 @@ func summaryText(name string, s *engine.Summary) string {
 	row("epochs", digits(int64(s.Epochs)))
 	row("visits", digits(int64(s.Visits)))
 	row("passes", digits(int64(s.Passes)))
+	if s.timers != nil {
+		row("timers fired", digits(int64(s.timers.Fired)))
+		row("timers left", pendingText(s.timers))
+	}
 	row(evictions, digits(s.Counts[evictions]))
 	for _, count := range slices.Sorted(maps.Keys(s.Counts)) {
 		if count != evictions {
