@@ -267,7 +267,7 @@ func TestAChainThroughAQueueCountsExactly(t *testing.T) {
 			live(t, chainSpec, s, rng, 200*time.Millisecond)
 		}
 		p := prepare(t, chainSpec, 0)
-		time.AfterFunc(2*time.Minute, p.Stop)
+		time.AfterFunc(2*time.Minute, func() { _ = p.Stop() }) // it never pauses
 		sum, err := p.Run(t.Context(), s)
 		if err != nil || sum.Completed || sum.Messages != 2*n || sum.Counts["numbered"] != 2*n || sum.Counts["wrong"] != 0 {
 			t.Fatalf("summary %+v (%v), want %d messages by each reader, all with their numbers", sum, err, n)
