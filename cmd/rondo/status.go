@@ -40,14 +40,9 @@ func (c *statusCommand) Run(io *streams) error {
 	})
 }
 
-// stateText is the state, how long the pipeline has run, and, if it does not run, what
-// it left in flight.
+// stateText is the state, and how long the pipeline has run.
 func stateText(s *console.Status) string {
 	running := fmt.Sprintf("running for %s", time.Duration(s.Elapsed*float64(time.Second)).Round(time.Second))
-	waiting := 0
-	for _, p := range s.Partitions {
-		waiting += p.Waiting
-	}
 	switch {
 	case s.Completed:
 		return "completed"
@@ -55,8 +50,6 @@ func stateText(s *console.Status) string {
 		return running
 	case s.Running:
 		return s.State + ", " + running
-	case waiting > 0:
-		return fmt.Sprintf("%s with %s in flight", s.State, pluralDigits(int64(waiting), "message"))
 	default:
 		return s.State
 	}
@@ -70,10 +63,23 @@ func pendingText(t *console.Timers) string {
 	return digits(int64(t.Pending))
 }
 
+// inFlightText is what a pipeline that does not run left in flight, behind a comma;
+// nothing if that is nothing.
+func inFlightText(s *console.Status) string {
+	waiting := 0
+	for _, p := range s.Partitions {
+		waiting += p.Waiting
+	}
+	if s.Running || waiting == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %s in flight", pluralDigits(int64(waiting), "message"))
+}
+
 func printStatus(out io.Writer, s *console.Status) error {
 	fmt.Fprintf(out, "%s: %s, spec version %d\n", s.Pipeline, stateText(s), s.Version)
-	fmt.Fprintf(out, "%s messages, %s epochs, %s visits, %s passes\n",
-		digits(int64(s.Messages)), digits(int64(s.Epochs)), digits(int64(s.Visits)), digits(int64(s.Passes)))
+	fmt.Fprintf(out, "%s messages, %s epochs, %s visits, %s passes%s\n",
+		digits(int64(s.Messages)), digits(int64(s.Epochs)), digits(int64(s.Visits)), digits(int64(s.Passes)), inFlightText(s))
 	if s.Timers != nil {
 		fmt.Fprintf(out, "%s timers fired, %s pending\n", digits(int64(s.Timers.Fired)), pendingText(s.Timers))
 	}

@@ -64,7 +64,7 @@ func (f *placeFlags) end(io *streams, tell func(*console.Client, context.Context
 	if err = errors.Join(err, r.close()); err != nil {
 		return err
 	}
-	what := stateText(s)
+	what := stateText(s) + inFlightText(s)
 	if !s.Completed {
 		what += "; rondo run goes on from here"
 	}
