@@ -13,6 +13,8 @@ type Hinter interface {
 	// once. One goroutine at a time may call it. ErrUnavailable: ctx has ended, or
 	// the store was closed.
 	NextHint(ctx context.Context) (*Hint, error)
+	// ReportsOf is Reports of some partitions, such as a hint names.
+	ReportsOf(ctx context.Context, ids []PartitionID) ([]Report, error)
 }
 
 // Hint says what others have committed since the last one.

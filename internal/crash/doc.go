@@ -28,6 +28,10 @@
 //   - Nothing in between failed: a child says errors and warnings on stderr,
 //     which has to stay empty.
 //
+// With the state in PostgreSQL the server has faults, too, under a command that
+// lives on: it crashes, its disk is full, its network is cut, slow or a black hole,
+// transactions are undone, and a replica takes over.
+//
 // Random moments come from a seed, which a failure prints with the command that
 // uses it again. Much of an interleaving is up to the system, so the same seed
 // may need several runs. A long search:

@@ -213,9 +213,20 @@ func (s *Store) Visitors(ctx context.Context, id store.PartitionID) (out []store
 }
 
 // Reports returns the last report of every partition that has one.
-func (s *Store) Reports(ctx context.Context) (out []store.Report, err error) {
+func (s *Store) Reports(ctx context.Context) ([]store.Report, error) {
+	return s.reports(ctx, s.sql.Reports)
+}
+
+// ReportsOf returns those of some partitions.
+func (s *Store) ReportsOf(ctx context.Context, ids []store.PartitionID) ([]store.Report, error) {
+	return s.reports(ctx, func(ctx context.Context, db pgsql.DBTX) ([]pgsql.Head, error) {
+		return s.sql.ReportsOf(ctx, db, idsOf(ids))
+	})
+}
+
+func (s *Store) reports(ctx context.Context, read func(context.Context, pgsql.DBTX) ([]pgsql.Head, error)) (out []store.Report, err error) {
 	err = s.read(ctx, func(ctx context.Context, db pgsql.DBTX) error {
-		heads, err := s.sql.Reports(ctx, db)
+		heads, err := read(ctx, db)
 		for i := range heads {
 			out = append(out, *reportOf(&heads[i]))
 		}

@@ -204,3 +204,25 @@ func TestALockedPartitionIsWaitedForAndDisturbsNoOther(t *testing.T) {
 	}
 	whole(t, s, p[0], 1)
 }
+
+// A row of a table that somebody holds is waited for, for 5 seconds unless the URL
+// says otherwise, and is unavailable then.
+func TestALockedRowOfATableIsUnavailable(t *testing.T) {
+	url, schema := newURL()
+	migrateUp(t, url)
+	s := open(t, url+"&rondo_lock_timeout=200ms", pgstore.Options{})
+	id, err := s.CreateTable(t.Context(), "//t", "schema")
+	must(t, err)
+	row := []store.TableWrite{{Table: id, Key: "k", Value: []byte("1")}}
+	must(t, s.WriteRows(t.Context(), row))
+	other := session(t, schema)
+	does(t, other, "BEGIN; UPDATE table_rows SET value = 'theirs'")
+	row[0].Value, row[0].Checked, row[0].Was = []byte("2"), true, []byte("1")
+	if err := s.WriteRows(t.Context(), row); !errors.Is(err, store.ErrUnavailable) {
+		t.Fatalf("under the lock: %v", err)
+	}
+	does(t, other, "COMMIT")
+	if err := s.WriteRows(t.Context(), row); !errors.Is(err, store.ErrConflict) {
+		t.Fatalf("after somebody else has written the row: %v", err)
+	}
+}

@@ -58,6 +58,9 @@ func TestWorkersTellEachOtherWhatTheyHaveCommitted(t *testing.T) {
 	hears(t, b, func(h *store.Hint) bool {
 		return slices.Equal(h.Targets, []store.PartitionID{to.ID}) && slices.Equal(h.Reporters, []store.PartitionID{from.ID})
 	})
+	if got, err := b.ReportsOf(t.Context(), []store.PartitionID{from.ID, to.ID}); err != nil || len(got) != 1 || got[0].Partition != from.ID {
+		t.Errorf("reports %+v, %v", got, err)
+	}
 	commit(b, to, 77, 1)
 	heard := store.Hint{}
 	hears(t, a, func(h *store.Hint) bool { heard = *h; return slices.Contains(h.Targets, 77) })

@@ -35,7 +35,7 @@ type Options struct {
 	// commit that takes longer has an unknown outcome.
 	CallTimeout time.Duration
 	// LockTimeout is how long a statement waits for a row that another transaction
-	// holds, 10 seconds. The call is ErrUnavailable then.
+	// holds, 5 seconds. The call is ErrUnavailable then.
 	LockTimeout time.Duration
 	// Logger gets what nobody else is told. The default discards.
 	Logger *slog.Logger
@@ -44,7 +44,7 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	o.Connections = cmp.Or(o.Connections, 8)
 	o.CallTimeout = cmp.Or(o.CallTimeout, time.Minute)
-	o.LockTimeout = cmp.Or(o.LockTimeout, 10*time.Second)
+	o.LockTimeout = cmp.Or(o.LockTimeout, 5*time.Second)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}

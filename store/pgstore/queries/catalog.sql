@@ -58,6 +58,9 @@ SELECT * FROM heads WHERE partition = ANY (@partitions::bigint[]) ORDER BY parti
 -- name: Reports :many
 SELECT * FROM heads WHERE report_generation IS NOT NULL ORDER BY partition;
 
+-- name: ReportsOf :many
+SELECT * FROM heads WHERE partition = ANY (@partitions::bigint[]) AND report_generation IS NOT NULL ORDER BY partition;
+
 -- name: Totals :many
 SELECT * FROM heads WHERE epochs IS NOT NULL ORDER BY partition;
 

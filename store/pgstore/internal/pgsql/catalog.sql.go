@@ -365,6 +365,52 @@ func (q *Queries) Reports(ctx context.Context, db DBTX) ([]Head, error) {
 	return items, nil
 }
 
+const reportsOf = `-- name: ReportsOf :many
+SELECT partition, produced_generation, produced_number, source_offset, sink_position, report_generation, report_layout, report_computation, report_streams, report_watermarks, report_max_events, report_states, report_targets, report_numbers, epochs, messages, timers, visits, passes, count_names, count_values FROM heads WHERE partition = ANY ($1::bigint[]) AND report_generation IS NOT NULL ORDER BY partition
+`
+
+func (q *Queries) ReportsOf(ctx context.Context, db DBTX, partitions []int64) ([]Head, error) {
+	rows, err := db.Query(ctx, reportsOf, partitions)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Head
+	for rows.Next() {
+		var i Head
+		if err := rows.Scan(
+			&i.Partition,
+			&i.ProducedGeneration,
+			&i.ProducedNumber,
+			&i.SourceOffset,
+			&i.SinkPosition,
+			&i.ReportGeneration,
+			&i.ReportLayout,
+			&i.ReportComputation,
+			&i.ReportStreams,
+			&i.ReportWatermarks,
+			&i.ReportMaxEvents,
+			&i.ReportStates,
+			&i.ReportTargets,
+			&i.ReportNumbers,
+			&i.Epochs,
+			&i.Messages,
+			&i.Timers,
+			&i.Visits,
+			&i.Passes,
+			&i.CountNames,
+			&i.CountValues,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const setRouting = `-- name: SetRouting :exec
 UPDATE partitions SET routing_layouts = $1 WHERE id = $2
 `
