@@ -65,6 +65,7 @@ func clockedRig(t *testing.T) *rig {
 func TestNoTimerIsLostOrRepeatedWhenTheClockSteps(t *testing.T) {
 	forSeeds(t, func(t *testing.T, rng *rand.Rand) {
 		r := clockedRig(t)
+		began := time.Now()
 		p := r.pipeline()
 		for range 10 {
 			by := int64(rng.IntN(3)-1) * int64(time.Hour)
@@ -80,6 +81,9 @@ func TestNoTimerIsLostOrRepeatedWhenTheClockSteps(t *testing.T) {
 			if sum.Counts[stream] != 300 {
 				t.Errorf("%d timers of %s fired, want 300", sum.Counts[stream], stream)
 			}
+		}
+		if took := time.Since(began); took > time.Minute {
+			t.Errorf("it took %s, last %+v", took, sum)
 		}
 		r.check()
 		r.checkTimers(s)

@@ -81,7 +81,7 @@ func TestSourcesHaveWatermarksOfTheirOwn(t *testing.T) {
 				t.Errorf("message %d saw the watermark %s, which it is before", value, at)
 			}
 		}
-		if at := f.seen[399]; at != flow.Time(398)*flow.Time(time.Second) {
+		if at := f.seen[399]; at < flow.Time(398)*flow.Time(time.Second) {
 			t.Errorf("the last message saw the watermark %s, and the source said 398 s", at)
 		}
 	})

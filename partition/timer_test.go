@@ -192,6 +192,18 @@ func TestClocks(t *testing.T) {
 		d.run(time.Second)
 		want(t, "fired", len(d.fired), 1)
 	})
+	t.Run("a clock that steps back makes nobody look again and again", func(t *testing.T) {
+		d := newDrive(t, "s", "", func(d *drive) {
+			d.cfg.Timers = []TimerStream{{Stream: "t", Clock: RealClock}}
+			d.preset("t", 10, d.now.Wall+second, d.now.Wall+second+5)
+		})
+		d.run(time.Second + 1) // the second one is due in a few nanoseconds
+		want(t, "fired", len(d.fired), 1)
+		d.now.Wall -= 3600 * second
+		if r := d.work(); !r.Wake || r.WakeAt < d.now.Mono+time.Second {
+			t.Errorf("it wants to wake in %s, while the clock makes up for an hour", r.WakeAt-d.now.Mono)
+		}
+	})
 	t.Run("a visit stream moves the watermark of timers that follow it", func(t *testing.T) {
 		d := newDrive(t, "s", "sweep", func(d *drive) {
 			d.cfg.Timers = []TimerStream{{Stream: "t", Watch: []Watch{{Stream: "sweep"}}, Parents: []string{"sweep"}}}
