@@ -212,11 +212,11 @@ func (t *timerStream) measure() {
 	}
 }
 
-// wake is when a timer that is not due may be, at the earliest or to look again: at is
-// what the stream goes by now. Its watermark is no guide after a clock was set back: what
-// seems due in a moment is due when the clock has made that up.
-func (t *timerStream) wake(now visit.Instant, at int64) time.Duration {
-	at = min(at, now.Wall)
+// wake is when a timer that is not due may be, at the earliest or to look again. After a
+// clock was set back, what is a moment from the watermark is due when the clock has made
+// that up.
+func (t *timerStream) wake(now visit.Instant, watermark int64) time.Duration {
+	at := min(watermark, now.Wall)
 	wait := clockSteps
 	if trigger := t.window[0].Trigger; at > trigger-int64(clockSteps) {
 		wait = time.Duration(trigger - at)

@@ -96,7 +96,7 @@ func (m *Machine) nextTimers(now visit.Instant, rows int, r *Ready) (out []DueTi
 		if due[i] = t.due(watermark); due[i] > 0 {
 			open++
 		} else if m.timerClocked(t) {
-			r.wake(t.wake(now, m.timerTime(t, now)))
+			r.wake(t.wake(now, watermark))
 		}
 	}
 	for i, t := range m.timers {
