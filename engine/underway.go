@@ -13,6 +13,9 @@ import (
 //
 // A former epoch of the partition whose outcome is unknown keeps its time: its rows
 // may be in the store, and nobody is told of them before the next commit.
+//
+// Epochs of other processes are not known here. Of what those send, only that holds
+// system time back which was read and waits.
 func (x *exchange) beginEpoch(id store.PartitionID, c clock) int64 {
 	x.mu.Lock()
 	defer x.mu.Unlock()
