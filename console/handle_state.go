@@ -55,11 +55,15 @@ func (s *Server) stateList(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	return statesOf(a), nil
+}
+
+func statesOf(a *store.ListAnswer) *States {
 	out := &States{Complete: a.Complete, CompleteTo: []byte(a.CompleteTo)}
 	for _, k := range a.Keys {
 		out.Keys = append(out.Keys, stateKey(k.Key, k.Rows))
 	}
-	return out, nil
+	return out
 }
 
 func stateKey(key string, rows []store.StateRow) StateKey {

@@ -39,6 +39,11 @@ func (r remoteStates) ListStates(ctx context.Context, l store.ListRequest) (*sto
 	if err != nil {
 		return nil, err
 	}
+	return a.answer(), nil
+}
+
+// answer is what a store would have said.
+func (a *States) answer() *store.ListAnswer {
 	out := &store.ListAnswer{Complete: a.Complete, CompleteTo: string(a.CompleteTo)}
 	for _, k := range a.Keys {
 		key := store.ListedKey{Key: string(k.Key), Rows: stateRows(k.States), Bytes: len(k.Key)}
@@ -47,7 +52,7 @@ func (r remoteStates) ListStates(ctx context.Context, l store.ListRequest) (*sto
 		}
 		out.Keys, out.Rows, out.Bytes = append(out.Keys, key), out.Rows+len(key.Rows), out.Bytes+key.Bytes
 	}
-	return out, nil
+	return out
 }
 
 func stateRows(rows []StateRow) []store.StateRow {

@@ -97,19 +97,26 @@ func (s *Server) routes() http.Handler {
 		"GET /v1/visits": {f: s.visits},
 		"GET /v1/visits/{computation}/{stream}/passes":   {f: s.passes},
 		"POST /v1/visits/{computation}/{stream}/run-now": {f: s.runNow, changes: true},
-		"GET /v1/spec":          {f: s.spec},
-		"POST /v1/spec/dynamic": {f: s.setDynamic, changes: true},
-		"POST /v1/repartition":  {f: s.repartition, changes: true, long: true},
-		"POST /v1/backup":       {f: s.backup, changes: true, long: true},
-		"POST /v1/state/get":    {f: s.stateGet},
-		"POST /v1/state/list":   {f: s.stateList},
-		"POST /v1/pause":        {f: s.pause, changes: true},
-		"POST /v1/stop":         {f: s.stop, changes: true},
+		"GET /v1/spec":               {f: s.spec},
+		"POST /v1/spec/dynamic":      {f: s.setDynamic, changes: true},
+		"POST /v1/repartition":       {f: s.repartition, changes: true, long: true},
+		"POST /v1/backup":            {f: s.backup, changes: true, long: true},
+		"POST /v1/state/get":         {f: s.stateGet},
+		"POST /v1/state/list":        {f: s.stateList},
+		"GET /v1/tables":             {f: s.tables},
+		"POST /v1/tables/create":     {f: s.tableCreate, changes: true},
+		"POST /v1/tables/rename":     {f: s.tableRename, changes: true},
+		"POST /v1/tables/drop":       {f: s.tableDrop, changes: true},
+		"POST /v1/tables/rows/get":   {f: s.tableGet},
+		"POST /v1/tables/rows/list":  {f: s.tableList},
+		"POST /v1/tables/rows/write": {f: s.tableWrite},
+		"POST /v1/pause":             {f: s.pause, changes: true},
+		"POST /v1/stop":              {f: s.stop, changes: true},
 	} {
 		mux.Handle(pattern, s.handle(f))
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		s.answer(w, nil, failf(http.StatusNotFound, "there is no %s %s: the paths are /v1/status, visits, spec, repartition, backup, state, pause and stop", r.Method, r.URL.Path))
+		s.answer(w, nil, failf(http.StatusNotFound, "there is no %s %s: the paths are /v1/status, visits, spec, repartition, backup, state, tables, pause and stop", r.Method, r.URL.Path))
 	})
 	return mux
 }

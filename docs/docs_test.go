@@ -63,10 +63,10 @@ func buildPrograms() error {
 
 // Each document is a session at a terminal, in a folder with the examples.
 func TestTheDocumentsCommandsPrintWhatTheySay(t *testing.T) {
-	for _, document := range []string{"../README.md", "quickstart.md", "control.md", "visits.md", "external.md"} {
+	for _, document := range []string{"../README.md", "quickstart.md", "control.md", "visits.md", "external.md", "tables.md"} {
 		t.Run(filepath.Base(document), func(t *testing.T) {
 			dir := t.TempDir()
-			for _, example := range []string{"flights", "sessions"} {
+			for _, example := range []string{"flights", "sessions", "audit"} {
 				if err := os.CopyFS(filepath.Join(dir, "examples", example), os.DirFS(filepath.Join("..", "examples", example))); err != nil {
 					t.Fatal(err)
 				}

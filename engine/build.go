@@ -23,12 +23,13 @@ type builder struct {
 	problems yson.Problems
 	inputs   []error           // those of ErrInput
 	targets  map[string]string // of sinks, with the paths of those who write them
+	owners   map[string]string // of tables, with the paths of those who write them
 }
 
 // newPlan gives meaning to the names of a spec. Its error joins the problems,
 // those of the spec among them, and what is wrong with the input.
 func newPlan(ctx context.Context, o Options) (*plan, error) {
-	b := builder{o: o, problems: slices.Clone(o.Spec.Problems), targets: map[string]string{}}
+	b := builder{o: o, problems: slices.Clone(o.Spec.Problems), targets: map[string]string{}, owners: map[string]string{}}
 	for _, id := range o.Spec.Pipeline.ComputationIDs() {
 		b.computation(ctx, o.Spec.Pipeline.Computations[id])
 	}
@@ -68,7 +69,9 @@ func (b *builder) computation(ctx context.Context, c *spec.Computation) {
 		n.inputs[i].idle = idleOf(b.o.Spec.Pipeline.Producer(n.inputs[i].stream))
 	}
 	b.outputsOf(n, c, path)
+	b.managers(n, c, path)
 	b.joiners(ctx, n, c, path)
+	b.lookups(n, c, path)
 	n.visitors, n.timers = visitorsOf(n, c), timersOf(c)
 	n.generator, n.alignment = c.Watermark.Generator, c.Watermark.Alignment
 	n.delays = delaysOf(&b.o.Spec.Pipeline, c)
@@ -133,8 +136,8 @@ func visitorsOf(n *node, c *spec.Computation) (plans []visitorPlan) {
 	for i, id := range c.VisitStreamIDs() {
 		v := c.VisitStreams[id]
 		plan := visitorPlan{stream: id, index: uint16(len(c.Outputs) + i), buckets: v.BucketCount, upstream: v.Upstream}
-		plan.internal, plan.joined = v.ScansInternal(), n.scanned(v.ExternalNames)
-		plan.listed = slices.Concat(v.Names, v.ExternalNames)
+		plan.internal, plan.managed, plan.joined = v.ScansInternal(), n.managed(v.ExternalNames), n.scanned(v.ExternalNames)
+		plan.listed = slices.Concat(v.Names, slices.DeleteFunc(slices.Clone(v.ExternalNames), n.looksUp))
 		if len(v.Names) > 0 {
 			plan.names = v.Names
 		}

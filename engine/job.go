@@ -19,6 +19,7 @@ import (
 // job drives the machine of one partition for one generation. run is its
 // goroutine, and everything below run belongs to it.
 type job struct {
+	jobTables
 	env     *environment
 	node    *node
 	board   *board
@@ -84,6 +85,9 @@ func (j *job) load(ctx context.Context, id store.PartitionID) (err error) {
 	}
 	reports, err := j.env.reports.of(ctx, j.env.store, j.node)
 	if err != nil {
+		return err
+	}
+	if j.tables, j.looked, err = j.node.bind(ctx, j.env.store); err != nil {
 		return err
 	}
 	j.busy.where = fmt.Sprintf("computation %s, partition %d", j.node.id, id)
@@ -247,6 +251,9 @@ func (j *job) takeIn(now visit.Instant) error {
 			more = false
 		}
 	}
+	if j.tableGone.Load() {
+		return fmt.Errorf("%w any more, or it was replaced: the job looks for it anew", store.ErrNoTable)
+	}
 	if err := j.takeOrders(now); err != nil {
 		return err
 	}
@@ -373,7 +380,7 @@ func (j *job) act(ctx context.Context, r partition.Ready) (bool, error) {
 
 // runEpoch processes, commits, and only then lets anybody see it.
 func (j *job) runEpoch(ctx context.Context, e *partition.Epoch) error {
-	j.result = result{states: j.result.states[:0], written: j.result.written[:0]}
+	j.result = result{states: j.result.states[:0], rows: j.result.rows[:0], written: j.result.written[:0]}
 	if err := j.proc.process(ctx, e, &j.result); err != nil {
 		j.env.exchange.dropEpoch(j.stored.Partition.ID, j.router.system)
 		return err

@@ -201,25 +201,30 @@ func (k *keyState) visible(n *node, plan *visitorPlan, v *visit.Visit) (bool, er
 	if k.join(n, plan, v) {
 		return true, nil
 	}
-	if !plan.internal {
-		return false, nil
+	if there, err := k.hasRow(plan.managed); there || err != nil || !plan.internal {
+		return there, err
 	}
 	return k.present(plan.names)
 }
 
 // source is the number of a table among the sources of a visit stream.
 func (v *visitorPlan) source(table int) int {
+	table += len(v.managed)
 	if v.internal {
-		return 1 + table
+		table++
 	}
 	return table
 }
 
-// sources is how many there are.
-func (v *visitorPlan) sources() int { return v.source(len(v.joined)) }
+// sources is how many there are. One that finds nothing stands for none: a stream may
+// list joiners alone that look keys up (KV-2).
+func (v *visitorPlan) sources() int { return max(1, v.source(len(v.joined))) }
 
 // Joined implements flow.Runtime.
 func (r *callRuntime) Joined(name, stream string, key flow.Key) (flow.Joined, error) {
+	if slices.ContainsFunc(r.lookups, func(l *lookup) bool { return l.name == name }) {
+		return r.Lookup(name, flow.Visit{Meta: flow.Meta{StreamID: stream}, Key: key})
+	}
 	k, err := r.state(key)
 	if err != nil {
 		return flow.Joined{}, err

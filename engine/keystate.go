@@ -13,6 +13,7 @@ import (
 type keyState struct {
 	key    string
 	stored []store.StateRow
+	rows   [][]byte // stored, by external state
 	cells  []namedCell
 	// cleared: its timers go with the epoch, those that are due in it too.
 	cleared bool
@@ -22,13 +23,20 @@ type keyState struct {
 	joinedBy string
 }
 
+// namedCell is an internal state, or an external one, which has no name and the
+// place of its manager plus one.
 type namedCell struct {
-	name string
-	cell *flow.Cell
+	name    string
+	manager int
+	cell    *flow.Cell
 }
+
+// is tells whether it is an internal state of that name.
+func (c *namedCell) is(name string) bool { return c.manager == 0 && c.name == name }
 
 func (k *keyState) reset(key string, stored []store.StateRow) {
 	k.key, k.stored, k.cleared = key, stored, false
+	k.rows = k.rows[:0]
 	k.joined, k.joinedBy = nil, ""
 	clear(k.cells)
 	k.cells = k.cells[:0]
@@ -37,7 +45,7 @@ func (k *keyState) reset(key string, stored []store.StateRow) {
 // cell returns the cell of a name, opened over what is stored.
 func (k *keyState) cell(name string) *flow.Cell {
 	for i := range k.cells {
-		if k.cells[i].name == name {
+		if k.cells[i].is(name) {
 			return k.cells[i].cell
 		}
 	}
@@ -48,17 +56,20 @@ func (k *keyState) cell(name string) *flow.Cell {
 		}
 	}
 	c := flow.NewCell(value)
-	k.cells = append(k.cells, namedCell{name, c})
+	k.cells = append(k.cells, namedCell{name: name, cell: c})
 	return c
 }
 
-// clear removes all states of the key, those that nobody opened too (KV-31).
+// clear removes all internal states of the key, those that nobody opened too
+// (KV-31).
 func (k *keyState) clear() {
 	for i := range k.stored {
 		k.cell(k.stored[i].Name)
 	}
 	for i := range k.cells {
-		k.cells[i].cell.SetBytes(nil)
+		if k.cells[i].manager == 0 {
+			k.cells[i].cell.SetBytes(nil)
+		}
 	}
 }
 
@@ -67,7 +78,7 @@ func (k *keyState) clear() {
 func (k *keyState) present(names []string) (bool, error) {
 	for i := range k.cells {
 		c := &k.cells[i]
-		if !listed(names, c.name) {
+		if c.manager > 0 || !listed(names, c.name) {
 			continue
 		}
 		b, err := c.cell.Bytes()
@@ -86,13 +97,16 @@ func (k *keyState) present(names []string) (bool, error) {
 func listed(names []string, name string) bool { return names == nil || slices.Contains(names, name) }
 
 func (k *keyState) opened(name string) bool {
-	return slices.ContainsFunc(k.cells, func(c namedCell) bool { return c.name == name })
+	return slices.ContainsFunc(k.cells, func(c namedCell) bool { return c.is(name) })
 }
 
 // changes appends what the epoch must store of the key.
 func (k *keyState) changes(dst []store.StateWrite) ([]store.StateWrite, error) {
 	for i := range k.cells {
 		c := &k.cells[i]
+		if c.manager > 0 {
+			continue
+		}
 		value, changed, err := c.cell.Changed()
 		if err != nil {
 			return dst, fmt.Errorf("state %s: %w", c.name, err)

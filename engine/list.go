@@ -28,7 +28,13 @@ func (j *job) list(ctx context.Context, l partition.List) {
 func (j *job) listed(ctx context.Context, l partition.List) partition.Event {
 	answers, err := j.listStates(ctx, l)
 	if err == nil {
+		answers, err = j.listManaged(ctx, l, answers)
+	}
+	if err == nil {
 		answers, err = j.listTables(ctx, l.Visitor, l.List, answers)
+	}
+	if len(answers) == 0 {
+		answers = []visit.Answer{{}}
 	}
 	if err != nil {
 		return partition.ListFailed{Visitor: l.Visitor, Token: l.List.Token, Err: err}

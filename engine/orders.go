@@ -49,6 +49,9 @@ func (o *orders) check(p *plan) error {
 		if err := n.checkReconfigure(o.of(n)); err != nil {
 			return err
 		}
+		if err := n.checkLookups(o.of(n)); err != nil {
+			return err
+		}
 		for i := range n.joiners {
 			if _, err := external.ParseDynamic(n.joinerParameters(i, o.of(n))); err != nil {
 				return err

@@ -45,6 +45,8 @@ type node struct {
 	assigners []assigner       // of outputs, nil for none
 	timers    []timerPlan
 	visitors  []visitorPlan
+	managers  []tablePlan
+	lookups   []lookupPlan
 	joiners   []joinerPlan
 	dynamic   *spec.DynamicComputation
 
@@ -103,7 +105,8 @@ type visitorPlan struct {
 	index    uint16
 	internal bool     // internal states are scanned
 	names    []string // of them; nil: all
-	joined   []int    // the joiners that are scanned, behind them
+	managed  []int    // the external states that are scanned, behind them
+	joined   []int    // the joiners that are scanned, behind those
 	listed   []string // all names that are given
 	buckets  int
 	upstream []string

@@ -26,6 +26,7 @@ type follower interface{ follow(o *orders) error }
 type result struct {
 	processed partition.Processed
 	states    []store.StateWrite
+	rows      []store.TableWrite
 	written   []visit.Key
 	payloads  [][]byte // parallel to processed.Rows
 	appended  []store.QueueAppend
@@ -36,7 +37,7 @@ type result struct {
 
 // fill completes the machine's commit.
 func (r *result) fill(c *store.Commit) {
-	c.States = r.states
+	c.States, c.Rows = r.states, r.rows
 	for i := range r.payloads {
 		c.Produced[i].Payload = r.payloads[i]
 	}

@@ -18,6 +18,8 @@ import (
 type functionProcessor struct {
 	node    *node
 	states  store.States
+	rows    store.Rows
+	tables  []boundTable // of external states
 	timers  store.Timers
 	clock   clock
 	router  *router
@@ -48,18 +50,21 @@ type functionProcessor struct {
 
 func newFunctionProcessor(j *job, f flow.Function) (*functionProcessor, error) {
 	p := &functionProcessor{
-		node: j.node, states: j.env.store, timers: j.env.store, clock: j.env.clock, router: j.router, busy: &j.busy,
+		node: j.node, states: j.env.store, rows: j.env.store, tables: j.tables, timers: j.env.store, clock: j.env.clock, router: j.router, busy: &j.busy,
 		decoder: j.node.decoder(), table: newKeyTable(), spare: &keyState{},
 		latest: &j.env.orders, arrived: j.box.rows.Load,
 	}
 	p.call = callsOf(f)
-	p.rt = callRuntime{node: j.node, router: j.router, table: p.table}
+	p.rt = callRuntime{node: j.node, router: j.router, table: p.table, tables: j.tables, lookups: newLookups(j)}
 	return p, p.follow(j.orders)
 }
 
 // follow takes new orders between two epochs.
 func (p *functionProcessor) follow(o *orders) error {
 	p.orders, p.policy, p.skip = o, newPolicy(p.node, o.of(p.node)), newSkipper(p.node, o.of(p.node))
+	for _, l := range p.rt.lookups {
+		l.follow(p.node, o.of(p.node))
+	}
 	return p.node.reconfigure(p.call, o.of(p.node))
 }
 
@@ -75,7 +80,7 @@ func (p *functionProcessor) disabled(visitor int) bool {
 func (p *functionProcessor) close() error { return nil }
 
 func (p *functionProcessor) process(ctx context.Context, e *partition.Epoch, res *result) (err error) {
-	p.rt.beginEpoch(e)
+	p.rt.beginEpoch(ctx, e)
 	p.router.begin(e.Number)
 	if err := p.load(ctx, e); err != nil {
 		return err
@@ -120,11 +125,16 @@ func (p *functionProcessor) load(ctx context.Context, e *partition.Epoch) error 
 	}
 	for _, vs := range e.Visits {
 		plan := &p.node.visitors[vs.Visitor]
-		partial := plan.names != nil || !plan.internal
+		partial := plan.names != nil || !plan.internal || len(p.tables) > 0
 		for i := range vs.Visits {
 			if v := &vs.Visits[i]; v.Stale || partial {
 				p.table.want(v.Key.Bytes)
 			}
+		}
+	}
+	for _, l := range p.rt.lookups {
+		if err := l.prepare(ctx, p, e); err != nil {
+			return err
 		}
 	}
 	return p.fetch(ctx)
@@ -166,7 +176,7 @@ func (p *functionProcessor) fetch(ctx context.Context) error {
 	for i, k := range p.table.order {
 		k.stored = rows[i]
 	}
-	return nil
+	return p.fetchRows(ctx)
 }
 
 func (p *functionProcessor) runMessages(ctx context.Context, e *partition.Epoch, began time.Duration, res *result) error {

@@ -77,7 +77,7 @@ func (p *functionProcessor) visited(v *visit.Visit) (state *keyState, shared boo
 	}
 	p.spare.reset(v.Key.Bytes, nil)
 	for _, part := range v.Parts {
-		if k, ok := part.Rows.(*store.ListedKey); ok {
+		if k, ok := part.Rows.(*store.ListedKey); ok { // of internal states
 			p.spare.stored = k.Rows
 		}
 	}
@@ -108,12 +108,15 @@ func (p *functionProcessor) input(plan *visitorPlan, v *visit.Visit, key flow.Ke
 // finish collects what the epoch changed and emitted.
 func (p *functionProcessor) finish(res *result) error {
 	for _, k := range p.table.order {
-		before := len(res.states)
+		before := len(res.states) + len(res.rows)
 		var err error
-		if res.states, err = k.changes(res.states); err != nil {
+		if res.states, err = k.changes(res.states); err == nil {
+			res.rows, err = k.rowChanges(res.rows, p.tables)
+		}
+		if err != nil {
 			return fmt.Errorf("key %s: %w", flow.NewKey(p.node.key, k.key), err)
 		}
-		if len(res.states) > before && len(p.node.visitors) > 0 {
+		if len(res.states)+len(res.rows) > before && len(p.node.visitors) > 0 {
 			key, err := visitKey(k.key)
 			if err != nil {
 				return err

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -18,8 +19,12 @@ type callRuntime struct {
 	node   *node
 	router *router
 	table  *keyTable
-	counts []store.Count
-	timers []timerOp
+	tables []boundTable
+	// lookups are where rows are looked up, with the context of the epoch.
+	lookups []*lookup
+	ctx     context.Context
+	counts  []store.Count
+	timers  []timerOp
 
 	epoch   *partition.Epoch
 	call    uint64 // number of the call; keys of its inputs are stamped with it
@@ -41,8 +46,8 @@ var (
 	_ flow.OutputCollector = (*callRuntime)(nil)
 )
 
-func (r *callRuntime) beginEpoch(e *partition.Epoch) {
-	r.epoch = e
+func (r *callRuntime) beginEpoch(ctx context.Context, e *partition.Epoch) {
+	r.ctx, r.epoch = ctx, e
 	r.counts, r.timers = r.counts[:0], r.timers[:0]
 }
 
@@ -88,7 +93,7 @@ func (r *callRuntime) state(key flow.Key) (*keyState, error) {
 		k = r.table.byKey[key.Encoded()]
 	}
 	if k == nil || k.call != r.call {
-		return nil, r.fail(errNotInHand)
+		return nil, r.fail(fmt.Errorf("key %s: %w", key, errNotInHand))
 	}
 	return k, nil
 }

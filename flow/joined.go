@@ -3,6 +3,8 @@ package flow
 import (
 	"errors"
 	"fmt"
+
+	"github.com/rondo-flow/rondo/schema"
 )
 
 // Presence says what is known of a key in a joined table (KV-52).
@@ -46,11 +48,16 @@ func (j Joined) Presence() Presence { return j.presence }
 // Known tells whether the table could be read.
 func (j Joined) Known() bool { return j.presence != Unknown }
 
-// Tables is what a [Runtime] knows of joined tables.
+// Tables is what a [Runtime] knows of tables.
 type Tables interface {
 	// Joined is what a joined table has of a key that a visit of the call is about,
 	// by the visit's stream; use OpenJoined.
 	Joined(name, stream string, key Key) (Joined, error)
+	// Lookup is what a table has of the key that an input looks up; use OpenJoined.
+	Lookup(name string, of Keyed) (Joined, error)
+	// External is the raw access to the row that an external state has under a key of
+	// the call, and its form; use OpenExternal.
+	External(name string, key Key) (*Cell, *schema.Table, error)
 }
 
 // ErrUnknown is in the chain of the error of a row that is unknown.
@@ -65,10 +72,16 @@ func (j Joined) Row() (row Payload, present bool, err error) {
 	return j.row, j.presence == Present, nil
 }
 
-// OpenJoined returns what the joined table with that name has of a visited key. It
-// is an error if the visit's stream does not scan it (external_names).
-func OpenJoined(rt Runtime, name string, of Visit) (Joined, error) {
-	j, err := rt.Joined(name, of.StreamID, of.Key)
+// OpenJoined returns what the joined table with that name has of an input's key. For a
+// static table the input is a visit, by a stream that scans the table
+// (external_names). In a table of the store, messages, timers and visits look up their
+// key, or the one that join_on makes of it; that answer is never unknown.
+func OpenJoined(rt Runtime, name string, of Keyed) (j Joined, err error) {
+	if v, ok := of.(Visit); ok {
+		j, err = rt.Joined(name, v.StreamID, v.Key)
+	} else {
+		j, err = rt.Lookup(name, of)
+	}
 	if err != nil {
 		return Joined{}, fmt.Errorf("joined table %s: %w", name, err)
 	}

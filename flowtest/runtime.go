@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/rondo-flow/rondo/flow"
+	"github.com/rondo-flow/rondo/schema"
 )
 
 // Runtime is a flow.Runtime and a flow.OutputCollector in memory. It is not
@@ -21,6 +22,7 @@ type Runtime struct {
 	emitted    []flow.OutputMessage
 	timers     []flow.TimerRequest
 	joined     map[stateID]flow.Joined
+	tables     map[string]*schema.Table
 }
 
 type stateID struct{ key, name string }
@@ -41,6 +43,7 @@ func NewRuntime(outputs flow.Streams) *Runtime {
 		total:      map[string]int64{},
 		counts:     map[string]int64{},
 		joined:     map[stateID]flow.Joined{},
+		tables:     map[string]*schema.Table{},
 	}
 }
 
@@ -58,7 +61,7 @@ func (r *Runtime) cell(id stateID) *flow.Cell {
 	return c
 }
 
-// ClearKey removes all states of the input's key.
+// ClearKey removes all internal states of the input's key.
 func (r *Runtime) ClearKey(of flow.Keyed) error {
 	key := flow.KeyOf(of).Encoded()
 	for id := range r.stored {
@@ -67,7 +70,7 @@ func (r *Runtime) ClearKey(of flow.Keyed) error {
 		}
 	}
 	for id, c := range r.cells {
-		if id.key == key {
+		if id.key == key && r.tables[id.name] == nil {
 			c.SetBytes(nil)
 		}
 	}
@@ -88,9 +91,30 @@ func (r *Runtime) Joined(name, _ string, key flow.Key) (flow.Joined, error) {
 	return r.joined[stateID{key.Encoded(), name}], nil
 }
 
+// Lookup returns what SetJoined set for the input's key; unknown before.
+func (r *Runtime) Lookup(name string, of flow.Keyed) (flow.Joined, error) {
+	return r.Joined(name, "", flow.KeyOf(of))
+}
+
 // SetJoined sets what a joined table has of a key.
 func (r *Runtime) SetJoined(name string, key flow.Key, j flow.Joined) {
 	r.joined[stateID{key.Encoded(), name}] = j
+}
+
+// SetTable says what columns the table of an external state has. It has no rows; write
+// them through flow.OpenExternal.
+func (r *Runtime) SetTable(name string, form *schema.Table) { r.tables[name] = form }
+
+// External returns a row of a table that SetTable made known.
+func (r *Runtime) External(name string, key flow.Key) (*flow.Cell, *schema.Table, error) {
+	form := r.tables[name]
+	if form == nil {
+		return nil, nil, fmt.Errorf("there is no table %s: make it known with SetTable", name)
+	}
+	if err := form.CheckKey(key.Schema()); err != nil {
+		return nil, nil, err
+	}
+	return r.cell(stateID{key.Encoded(), name}), form, nil
 }
 
 // Count adds to a counter.

@@ -51,4 +51,18 @@
 // outage deletes nothing. The counters created, updated, deleted and unknown say how
 // often. Each change is emitted to the stream emit, if it is given, whose columns are
 // filled by name: change, pass (uint64), those of the key, and the row's.
+//
+// # expire
+//
+// The function "expire" removes rows of an external state, which a visit stream of its
+// computation scans, by the age of a column:
+//
+//	"processing_function_parameters" = {"table" = "/accounts"; "column" = "last_seen"; "max_age" = "30d"}
+//
+// A row is removed when the time in the column is more than max_age before the visit,
+// or before the time as_of. The column is a timestamp, datetime or date, or an integer
+// of seconds since 1970. A row without a time stays, as does one from the future. The
+// counters expired, kept and undated say how often. What is removed is emitted to the
+// stream emit, if it is given, whose columns are filled by name: those of the row, and
+// pass (uint64).
 package function

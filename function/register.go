@@ -8,5 +8,5 @@ import (
 
 // Register adds all functions of this package to a registry.
 func Register(r *flow.Registry) error {
-	return errors.Join(r.Register("rollup", NewRollup), r.Register("mirror", NewMirror))
+	return errors.Join(r.Register("rollup", NewRollup), r.Register("mirror", NewMirror), r.Register("expire", NewExpire))
 }

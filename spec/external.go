@@ -41,6 +41,7 @@ const (
 	visitorJoinerClass = classPrefix + "TStaticTableKeyVisitorJoiner"
 
 	shortVisitorJoinerClass = "static_table"
+	shortSimpleClass        = "simple"
 )
 
 // StateJoiner reads the internal states of another computation.

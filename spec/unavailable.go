@@ -28,8 +28,10 @@ var unavailable = []Unavailability{
 		ClassCompanionTransform, ClassCompanionSwiftMap, ClassCompanionSource, ClassCompanionTransformSource),
 		Instead: "transform, swift_map, source or transform_source with a function of this process"},
 	{Path: "spec.computations.*.timer_streams.*.deduplicate_equal_timestamps", Words: []string{"false"}, Instead: "true, which is the default"},
-	{Path: "spec.computations.*.external_state_managers"},
-	{Path: "spec.computations.*.external_state_joiners.*", without: isStaticTable, Instead: "external_state_joiner_class_name = " + shortVisitorJoinerClass},
+	{Path: "spec.computations.*.external_state_managers.*", without: isSimpleManager, Instead: "external_state_manager_class_name = " + shortSimpleClass},
+	{Path: "spec.computations.*.external_state_joiners.*", without: isKnownJoiner, Instead: "external_state_joiner_class_name = " + shortSimpleClass + " or " + shortVisitorJoinerClass},
+	{Path: "spec.computations.*.external_state_joiners.*.client_provider_resource_id"},
+	{Path: "spec.computations.*.external_state_joiners.*.client_factory_resource_id"},
 	{Path: "spec.computations.*.state_joiners"},
 	{Path: "spec.computations.*.required_resource_ids"},
 	{Path: "dynamic_spec.computations.*.draining"},
@@ -40,15 +42,26 @@ var unavailable = []Unavailability{
 // Partly reports whether some values run.
 func (u Unavailability) Partly() bool { return len(u.Words) > 0 || u.without != nil }
 
-// isStaticTable tells whether a joiner's class is one that runs.
-func isStaticTable(n *yson.Node) bool {
-	j := ExternalJoiner{}
+// isSimpleManager tells whether a manager's class is one that runs.
+func isSimpleManager(n *yson.Node) bool {
+	m := ExternalManager{ClassName: simpleManagerClass}
+	for _, field := range []string{"external_state_manager_class_name", "class_name"} {
+		if c := n.Get(field); c.IsSet() {
+			m.ClassName = c.Text
+		}
+	}
+	return m.ClassName == simpleManagerClass || m.ClassName == shortSimpleClass
+}
+
+// isKnownJoiner tells whether a joiner's class is one that runs.
+func isKnownJoiner(n *yson.Node) bool {
+	j := ExternalJoiner{ClassName: simpleJoinerClass}
 	for _, field := range []string{"external_state_joiner_class_name", "class_name"} {
 		if c := n.Get(field); c.IsSet() {
 			j.ClassName = c.Text
 		}
 	}
-	return j.VisitorDriven()
+	return j.VisitorDriven() || j.ClassName == simpleJoinerClass || j.ClassName == shortSimpleClass
 }
 
 // bothNames returns the names of classes.
@@ -91,7 +104,7 @@ func (c *checker) refuseUnavailable(at place, u Unavailability) {
 	switch {
 	case u.without != nil:
 		if !u.without(at.node) {
-			c.add(at, "joiners of this class are not available in this version: use %s", u.Instead)
+			c.add(at, "this class is not available in this version: use %s", u.Instead)
 		}
 	case len(u.Words) == 0 && says(at.node):
 		c.add(at, "this is not available in this version: remove it")

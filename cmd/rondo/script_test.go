@@ -24,13 +24,18 @@ import (
 )
 
 // Each file of testdata/script is a session at the command line, in a folder
-// that holds examples/flights and nothing else.
+// that holds examples/flights, examples/audit and nothing else.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "script"),
 		Setup: func(env *testscript.Env) error {
 			env.Values[jobsKey{}] = map[string]*scriptJob{}
-			return os.CopyFS(filepath.Join(env.WorkDir, "examples", "flights"), os.DirFS("../../examples/flights"))
+			for _, example := range []string{"flights", "audit"} {
+				if err := os.CopyFS(filepath.Join(env.WorkDir, "examples", example), os.DirFS("../../examples/"+example)); err != nil {
+					return err
+				}
+			}
+			return nil
 		},
 		Condition: func(name string) (bool, error) {
 			if name != "mounts" {
@@ -40,7 +45,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"figures": checkFigures, "exits": exits, "interrupt": interrupt, "hold": hold, "passby": passBy, "leave": leave, "edit": edit, "until": until,
-			"begin": begin, "end": end, "setstored": setStored, "isempty": isEmpty, "bytes": writeBytes, "postgres": postgres,
+			"begin": begin, "end": end, "setstored": setStored, "isempty": isEmpty, "bytes": writeBytes, "postgres": postgres, "audited": audited,
 		},
 	})
 }

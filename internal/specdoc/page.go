@@ -215,7 +215,7 @@ func (p *page) packages(root string) error {
 			return err
 		}
 	}
-	p.print("## Static tables\n\nThe `parameters` of entries of `external_state_joiners`; [external.md](external.md) tells what they are for.\n\n")
+	p.print("## Tables\n\nThe `parameters` of entries of `external_state_managers` and `external_state_joiners`; [tables.md](tables.md) and [external.md](external.md) tell what they are for.\n\n")
 	tables, err := load(root, "external")
 	if err != nil {
 		return err

@@ -139,7 +139,7 @@ func (s *source) isHeld(name string) bool {
 }
 
 // owner says whose parameters a struct holds: what its comment calls the source
-// "x", the sink "x" or the joiner "x", maybe in the dynamic spec; else its name.
+// "x", the sink "x", the manager "x" or the joiner "x", maybe in the dynamic spec; else its name.
 func (s *source) owner(name string) string {
 	if m := ownerInWords.FindStringSubmatch(s.types[name].doc); m != nil {
 		return "the " + m[1] + " `" + m[2] + "`" + m[3]
@@ -147,4 +147,4 @@ func (s *source) owner(name string) string {
 	return "`" + strings.TrimSuffix(strings.ToLower(name), "parameters") + "`"
 }
 
-var ownerInWords = regexp.MustCompile(`the (source|sink|function|joiner) "(\w+)"( in the dynamic spec)?`)
+var ownerInWords = regexp.MustCompile(`the (source|sink|function|manager|joiner) "(\w+)"( in the dynamic spec)?`)

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/rondo-flow/rondo/schema"
+	"github.com/rondo-flow/rondo/store"
+	"github.com/rondo-flow/rondo/yson"
+)
+
+type tableCreateCommand struct {
+	tableFlags
+	Schema string `required:"" placeholder:"SCHEMA" help:"The columns as a list in YSON or JSON, or a .yson, .yaml or .json file that has it. Those with sort_order=ascending are the key and come first."`
+}
+
+// Help is shown below the usage.
+func (tableCreateCommand) Help() string {
+	return `For an external state of a pipeline, the columns of the key are those of group_by_schema. One with an expression, such as the hash, is computed and not given when rows are put. A table that is there with the same schema stays as it is.` + tableHelp + `
+
+Example:
+  rondo table create pipeline.yson //home/accounts --schema '[
+    {name=hash; type=uint64; sort_order=ascending; expression="farm_hash(user)"};
+    {name=user; type=utf8; sort_order=ascending};
+    {name=last_seen; type=timestamp}]'`
+}
+
+// Run makes the table.
+func (c *tableCreateCommand) Run(io *streams) error {
+	if err := c.one(nil); err != nil {
+		return err
+	}
+	form, err := readTableSchema(c.Schema)
+	if err != nil {
+		return fmt.Errorf("--schema: %w", err)
+	}
+	ctx := context.Background()
+	ts, err := c.openTables(ctx, io, true)
+	if err != nil {
+		return err
+	}
+	_, err = ts.CreateTable(ctx, *c.Table, form.String())
+	if errors.Is(err, store.ErrConflict) {
+		if t, e := ts.named(ctx, *c.Table); e == nil {
+			err = fmt.Errorf("table %s is there with other columns, %s: choose another name, or drop it first", *c.Table, yson.Encode(t.form.Columns().Node()))
+		}
+	}
+	if err = errors.Join(err, ts.close()); err != nil {
+		return err
+	}
+	return tell(io.err, "table %s has %s, sorted by %s", *c.Table, plural(form.Columns().Len(), "column"), strings.Join(namesOf(form.Key()), ", "))
+}
+
+// readTableSchema reads the list of columns, from a file if it names one.
+func readTableSchema(text string) (*schema.Table, error) {
+	format, data := yson.YSON, []byte(text)
+	if f, err := yson.FormatOf(text); err == nil {
+		format = f
+		if data, err = os.ReadFile(text); err != nil {
+			return nil, err
+		}
+	}
+	n, err := yson.Parse(data, format)
+	if err != nil && format == yson.YSON {
+		if asJSON, e := yson.Parse(data, yson.JSON); e == nil {
+			n, err = asJSON, nil
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	var columns []schema.Column
+	if err := yson.Decode(n, "schema", &columns).Err(); err != nil {
+		return nil, err
+	}
+	s, err := schema.New(columns)
+	if err != nil {
+		return nil, err
+	}
+	return schema.NewTable(s)
+}
+
+type tableDropCommand struct{ tableFlags }
+
+// Help is shown below the usage.
+func (tableDropCommand) Help() string {
+	return `The table goes with all its rows. One that a running pipeline uses is refused.` + tableHelp + `
+
+Example:
+  rondo table drop pipeline.yson //home/accounts`
+}
+
+// Run drops the table.
+func (c *tableDropCommand) Run(io *streams) error {
+	if err := c.one(nil); err != nil {
+		return err
+	}
+	ctx := context.Background()
+	return c.withTable(ctx, io, func(ts *openTables, t *table) error {
+		if err := ts.DropTable(ctx, t.ID); err != nil {
+			return err
+		}
+		return tell(io.err, "dropped table %s", t.Name)
+	})
+}

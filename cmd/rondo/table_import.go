@@ -1,0 +1,198 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/rondo-flow/rondo/external"
+	"github.com/rondo-flow/rondo/schema"
+	"github.com/rondo-flow/rondo/store"
+)
+
+type tableImportCommand struct {
+	tableFlags
+	In      []string `arg:"" optional:"" name:"in" help:"The file: .parquet, .csv with a header, .jsonl or .ndjson, in any order."`
+	Replace bool     `help:"Put the rows in place of all that the table has, at once and as a whole. A key that comes twice is then an error."`
+}
+
+// Help is shown below the usage.
+func (tableImportCommand) Help() string {
+	return `The file's columns are found by their names, and all must be the table's. Rows are read and written a few at a time, so that a file may have any size.
+
+Without --replace, a row takes the place of the one with its key, and what is written stays if the command is stopped: run it again, and rows that are there already are written over by the same. With --replace, the table has either all its former rows or all those of the file.` + tableHelp + `
+
+Examples:
+  rondo table import pipeline.yson //home/accounts accounts.csv
+  rondo table import pipeline.yson //home/accounts accounts.parquet --replace`
+}
+
+// staging is what a table is called until it takes the place of another.
+const staging = "#import"
+
+// Run imports the file.
+func (c *tableImportCommand) Run(io *streams) error {
+	if err := c.one(&c.In); err != nil {
+		return err
+	}
+	if len(c.In) != 1 {
+		return &usageError{errors.New("which file? Name one to import")}
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	ignore := onInterrupt(stop, time.Now)
+	defer ignore()
+	return c.withTable(ctx, io, func(ts *openTables, t *table) error {
+		rows, err := c.load(ctx, io, ts, t)
+		switch {
+		case ctx.Err() != nil && c.Replace:
+			return errors.New("stopped: the table is as it was")
+		case ctx.Err() != nil:
+			return fmt.Errorf("stopped: %s written; the same command goes over them again", plural(int(rows), "row"))
+		case err != nil:
+			return err
+		}
+		return tell(io.err, "imported %s into table %s", pluralDigits(rows, "row"), t.Name)
+	})
+}
+
+// load reads the file into the table, or into another one that takes its place.
+func (c *tableImportCommand) load(ctx context.Context, io *streams, ts *openTables, t *table) (rows int64, err error) {
+	id := t.ID
+	if c.Replace {
+		if id, err = ts.stage(ctx, t); err != nil {
+			return 0, err
+		}
+	}
+	bar := newSortBar(io.err)
+	rows, err = external.Import(ctx, external.ImportOptions{
+		In: c.In[0], Table: t.form, BatchBytes: batchBytes, Progress: bar.show,
+		Put: func(ctx context.Context, rows []external.StoredRow) error { return c.put(ctx, t, id, rows) },
+	})
+	bar.close()
+	if !c.Replace {
+		return rows, err
+	}
+	if err == nil && ctx.Err() == nil {
+		err = ts.RenameTable(ctx, id, t.Name)
+	}
+	if err != nil || ctx.Err() != nil {
+		err = errors.Join(err, ts.DropTable(context.WithoutCancel(ctx), id))
+	}
+	return rows, err
+}
+
+// stage makes an empty table beside another one. What a former import left is
+// dropped.
+func (ts *openTables) stage(ctx context.Context, t *table) (store.TableID, error) {
+	all, err := ts.Tables(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, left := range all {
+		if left.Name == t.Name+staging {
+			if err := ts.DropTable(ctx, left.ID); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return ts.CreateTable(ctx, t.Name+staging, t.form.String())
+}
+
+func (c *tableImportCommand) put(ctx context.Context, t *table, id store.TableID, rows []external.StoredRow) error {
+	writes := make([]store.TableWrite, len(rows))
+	for i, r := range rows {
+		writes[i] = store.TableWrite{Table: id, Key: r.Key, Value: r.Value, Checked: c.Replace}
+	}
+	err := t.WriteRows(ctx, writes)
+	if c.Replace && err != nil && ctx.Err() == nil {
+		if twice := c.twice(ctx, t, id, rows); twice != nil {
+			return twice
+		}
+	}
+	return err
+}
+
+// twice looks for a key that an earlier batch had too.
+func (c *tableImportCommand) twice(ctx context.Context, t *table, id store.TableID, rows []external.StoredRow) error {
+	for _, r := range rows {
+		found, err := t.GetRows(ctx, id, []string{r.Key})
+		if err != nil {
+			return nil
+		}
+		if len(found[0]) > 0 {
+			first, err1 := t.object(r.Key, found[0])
+			second, err2 := t.object(r.Key, r.Value)
+			return errors.Join(err1, err2, fmt.Errorf("two rows have one key, keep one of them:\n  %s  %s", first, second))
+		}
+	}
+	return nil
+}
+
+type tableExportCommand struct {
+	tableFlags
+	Out string `required:"" placeholder:"FILE" help:"The file, in the format that its name ends with: .parquet, .csv or .jsonl."`
+}
+
+// Help is shown below the usage.
+func (tableExportCommand) Help() string {
+	return `The rows are in order of their keys, so that a pipeline may join the file. It takes the place of a former one at once and as a whole. Rows that change meanwhile are there as they were at some moment of it.` + tableHelp + `
+
+Example:
+  rondo table export pipeline.yson //home/accounts --out accounts.parquet`
+}
+
+// Run exports the table.
+func (c *tableExportCommand) Run(out *streams) error {
+	if err := c.one(nil); err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	ignore := onInterrupt(stop, time.Now)
+	defer ignore()
+	return c.withTable(ctx, out, func(_ *openTables, t *table) error {
+		r := &rowReader{table: t}
+		rows, err := external.Export(ctx, c.Out, t.form.Columns(), r.next)
+		switch {
+		case ctx.Err() != nil:
+			return errors.New("stopped: nothing was written")
+		case err != nil:
+			return err
+		}
+		return tell(out.err, "exported %s of table %s to %s", pluralDigits(rows, "row"), t.Name, c.Out)
+	})
+}
+
+// rowReader reads the rows of a table in order, page by page.
+type rowReader struct {
+	table *table
+	page  *store.ListAnswer
+	at    int
+}
+
+func (r *rowReader) next(ctx context.Context) (schema.Row, error) {
+	for r.page == nil || r.at == len(r.page.Keys) {
+		q := store.ListRequest{MaxBytes: pageBytes}
+		if r.page != nil {
+			if r.page.Complete {
+				return nil, io.EOF
+			}
+			q.Lower = r.page.CompleteTo
+		}
+		var err error
+		if r.page, err = r.table.ListRows(ctx, r.table.ID, q); err != nil {
+			return nil, err
+		}
+		r.at = 0
+	}
+	k := &r.page.Keys[r.at]
+	r.at++
+	row, err := r.table.form.Decode(k.Key, k.Rows[0].Value)
+	if err != nil {
+		err = fmt.Errorf("table %s: the row %x is none of its schema: %w", r.table.Name, k.Key, err)
+	}
+	return row, err
+}

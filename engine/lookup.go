@@ -1,0 +1,282 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/rondo-flow/rondo/external"
+	"github.com/rondo-flow/rondo/flow"
+	"github.com/rondo-flow/rondo/partition"
+	"github.com/rondo-flow/rondo/schema"
+	"github.com/rondo-flow/rondo/spec"
+	"github.com/rondo-flow/rondo/store"
+	"github.com/rondo-flow/rondo/yson"
+)
+
+// lookupPlan is a table in the store in which a computation looks rows up.
+type lookupPlan struct {
+	tablePlan
+	preload   bool
+	providers *[]string      // streams whose keys are looked up; nil: all
+	key       *schema.Schema // of what is looked up
+	// byStream makes keys of messages, and of timers, if they are not those of the
+	// inputs; nil if they are.
+	byStream map[string]*schema.Grouper
+}
+
+// lookups makes the tables in which a computation looks rows up.
+func (b *builder) lookups(n *node, c *spec.Computation, path string) {
+	for _, name := range slices.Sorted(maps.Keys(c.ExternalJoiners)) {
+		j, at := c.ExternalJoiners[name], yson.Join(path, "external_state_joiners", name)
+		if j.VisitorDriven() || !b.sound(at, c.Inputs...) {
+			continue
+		}
+		table, err := external.TableName(flow.NewParameters(j.Parameters, at+".parameters"))
+		l := lookupPlan{tablePlan: tablePlan{name, table, at}, preload: j.AutoPreload, providers: j.JoinOn.KeyProviders, key: n.key}
+		if err == nil && j.JoinOn.KeySchemaOverride != nil {
+			l.key = j.JoinOn.KeySchemaOverride
+			err = b.overridden(&l, c)
+		}
+		if err == nil && l.key == nil {
+			err = errors.New("the computation has no keys: say which key is looked up, with join_on.key_schema_override")
+		}
+		if err == nil {
+			_, err = external.ParseLookup(lookupParameters(n, name, n.dynamic))
+		}
+		b.problem(at, err)
+		n.lookups = append(n.lookups, l)
+	}
+}
+
+// looksUp tells whether a name is that of a joiner which looks keys up, and is not
+// scanned.
+func (n *node) looksUp(name string) bool {
+	return slices.ContainsFunc(n.lookups, func(l lookupPlan) bool { return l.name == name })
+}
+
+// overridden compiles how the keys of a joiner's own are made of those who provide
+// them.
+func (b *builder) overridden(l *lookupPlan, c *spec.Computation) error {
+	l.byStream = map[string]*schema.Grouper{}
+	var problems []error
+	compile := func(stream string, input *schema.Schema) {
+		if !l.provides(stream) {
+			return
+		}
+		g, err := schema.NewGrouper(l.key, input)
+		if err != nil {
+			err = fmt.Errorf("the key of stream %s: %w", stream, err)
+		}
+		l.byStream[stream], problems = g, append(problems, err)
+	}
+	for _, id := range c.Inputs {
+		compile(id, b.schema(id))
+	}
+	for _, id := range c.SourceIDs() {
+		if s := b.o.Spec.Pipeline.SchemaOf(c, id); s != nil {
+			compile(id, s)
+		}
+	}
+	for _, id := range c.TimerStreamIDs() {
+		compile(id, c.GroupBy)
+	}
+	return errors.Join(problems...)
+}
+
+func (l *lookupPlan) provides(stream string) bool {
+	return l.providers == nil || slices.Contains(*l.providers, stream)
+}
+
+// keyOf is the key that an input looks up. That of a visit is taken as it is.
+func (l *lookupPlan) keyOf(of flow.Keyed) (string, error) {
+	var stream string
+	var row schema.Row
+	key := flow.KeyOf(of)
+	switch in := of.(type) {
+	case flow.Visit:
+		return key.Encoded(), nil
+	case flow.Message:
+		stream, row = in.StreamID, in.Payload.Row()
+	case flow.Timer:
+		stream = in.StreamID
+	}
+	g := l.byStream[stream]
+	if g == nil {
+		return key.Encoded(), nil
+	}
+	if row == nil {
+		var err error
+		if row, err = key.Row(); err != nil {
+			return "", err
+		}
+	}
+	b, _, err := g.AppendKey(nil, row)
+	return string(b), err
+}
+
+// lookup is a table of a job in which it looks rows up.
+type lookup struct {
+	*lookupPlan
+	table boundTable
+	rows  store.Rows
+	cache rowCache
+	now   func() time.Duration
+	epoch map[string][]byte // what the epoch in hand has read; empty for no row
+}
+
+func newLookups(j *job) []*lookup {
+	var out []*lookup
+	for i := range j.node.lookups {
+		out = append(out, &lookup{
+			lookupPlan: &j.node.lookups[i], table: j.looked[i], rows: j.env.store, now: j.env.clock.mono,
+			cache: newRowCache(), epoch: map[string][]byte{},
+		})
+	}
+	return out
+}
+
+// read makes sure that the epoch has the rows of keys, from the cache or the store.
+func (l *lookup) read(ctx context.Context, keys []string) error {
+	var missing []string
+	for _, key := range keys {
+		if _, ok := l.epoch[key]; ok {
+			continue
+		}
+		value, ok := l.cache.get(key, l.now())
+		if l.epoch[key] = value; !ok {
+			missing = append(missing, key)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	found, err := l.rows.GetRows(ctx, l.table.id, missing)
+	if err != nil {
+		for _, key := range missing {
+			delete(l.epoch, key) // it is not absent
+		}
+		return fmt.Errorf("look %d rows up in table %s: %w", len(missing), l.table.path, err)
+	}
+	for i, key := range missing {
+		l.epoch[key] = found[i]
+		l.cache.put(key, found[i], l.now())
+	}
+	return nil
+}
+
+// prepare reads what the inputs of an epoch will look up, in one read.
+func (l *lookup) prepare(ctx context.Context, p *functionProcessor, e *partition.Epoch) error {
+	clear(l.epoch)
+	if !l.preload {
+		return nil
+	}
+	var keys []string
+	add := func(stream string, of func() flow.Keyed) error {
+		if !l.provides(stream) {
+			return nil
+		}
+		key, err := l.keyOf(of())
+		keys = append(keys, key)
+		return err
+	}
+	for i := range p.messages {
+		m := &p.messages[i]
+		if err := add(m.StreamID, func() flow.Keyed { return *m }); err != nil {
+			return p.named(fmt.Errorf("joiner %s: %w", l.name, err), m)
+		}
+	}
+	for i := range e.Timers {
+		t := &e.Timers[i]
+		stream := p.node.timers[t.Stream].config.Stream
+		if err := add(stream, func() flow.Keyed {
+			return flow.Timer{Meta: flow.Meta{StreamID: stream}, Key: flow.NewKey(p.node.key, t.Key)}
+		}); err != nil {
+			return fmt.Errorf("joiner %s: timer of stream %s: %w", l.name, stream, err)
+		}
+	}
+	for _, vs := range e.Visits {
+		for i := range vs.Visits {
+			key := vs.Visits[i].Key.Bytes
+			if err := add(p.node.visitors[vs.Visitor].stream, func() flow.Keyed { return flow.Visit{Key: flow.NewKey(p.node.key, key)} }); err != nil {
+				return err
+			}
+		}
+	}
+	return l.read(ctx, keys)
+}
+
+// find answers for an input.
+func (l *lookup) find(ctx context.Context, stream string, of flow.Keyed) (flow.Joined, error) {
+	if !l.provides(stream) {
+		return flow.Joined{}, fmt.Errorf("stream %s is none of the joiner's key_provider_streams, %v: add it there", stream, *l.providers)
+	}
+	key, err := l.keyOf(of)
+	if err == nil {
+		err = l.read(ctx, []string{key})
+	}
+	if err != nil {
+		return flow.Joined{}, err
+	}
+	value := l.epoch[key]
+	if len(value) == 0 {
+		return flow.AbsentRow(), nil
+	}
+	row, err := l.table.form.Decode(key, value)
+	if err != nil {
+		return flow.Joined{}, fmt.Errorf("table %s: the row of %s: %w", l.table.path, flow.NewKey(l.key, key), err)
+	}
+	return flow.PresentRow(flow.NewPayload(l.table.form.Columns(), row)), nil
+}
+
+// Lookup implements flow.Runtime.
+func (r *callRuntime) Lookup(name string, of flow.Keyed) (flow.Joined, error) {
+	var stream string
+	switch in := of.(type) {
+	case flow.Message:
+		stream = in.StreamID
+	case flow.Timer:
+		stream = in.StreamID
+	case flow.Visit:
+		stream = in.StreamID
+	}
+	for _, l := range r.lookups {
+		if l.name == name {
+			j, err := l.find(r.ctx, stream, of)
+			if err != nil {
+				r.fail(err)
+			}
+			return j, err
+		}
+	}
+	return flow.Joined{}, r.fail(fmt.Errorf("computation %s looks nothing up under this name: add it to external_state_joiners, with the class simple", r.node.id))
+}
+
+func lookupParameters(n *node, name string, d *spec.DynamicComputation) flow.Parameters {
+	path := yson.Join("dynamic_spec.computations", n.owner, "external_state_joiners", name, "parameters")
+	if j := d.ExternalJoiners[name]; j != nil {
+		return flow.NewParameters(j.Parameters, path)
+	}
+	return flow.NewParameters(nil, path)
+}
+
+// checkLookups checks the dynamic parameters of joiners that look rows up.
+func (n *node) checkLookups(d *spec.DynamicComputation) error {
+	for i := range n.lookups {
+		if _, err := external.ParseLookup(lookupParameters(n, n.lookups[i].name, d)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// follow puts dynamic parameters in force; they are checked.
+func (l *lookup) follow(n *node, d *spec.DynamicComputation) {
+	p, err := external.ParseLookup(lookupParameters(n, l.name, d))
+	if err == nil {
+		l.cache.limit(p.Cache.TTL, int(p.Cache.MaxBytes))
+	}
+}
