@@ -23,7 +23,10 @@ func (p *Pipeline) open(ctx context.Context, s store.Store) error {
 	if err := p.plan.check(ctx, s); err != nil {
 		return err
 	}
-	if err := errors.Join(p.plan.attach(ctx, s), p.plan.checkTables(ctx, s)); err != nil {
+	if err := p.plan.checkTables(ctx, s); err != nil {
+		return err
+	}
+	if err := p.plan.attach(ctx, s); err != nil {
 		return err
 	}
 	missing, err := p.plan.missing(parts, p.plan.layout(p.opts.Cores, parts))

@@ -111,12 +111,12 @@ func (p tablePlan) find(all []store.Table) (boundTable, error) {
 
 // checkTables finds the tables of all computations.
 func (p *plan) checkTables(ctx context.Context, s store.Tables) error {
+	var problems []error
 	for _, n := range p.nodes {
-		if _, _, err := n.bind(ctx, s); err != nil {
-			return err
-		}
+		_, _, err := n.bind(ctx, s)
+		problems = append(problems, err)
 	}
-	return nil
+	return errors.Join(problems...)
 }
 
 // managed returns the places of the external states that a visit stream scans.

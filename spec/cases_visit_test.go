@@ -142,6 +142,10 @@ func TestJoinerCases(t *testing.T) {
 			rejected(t, problems, "key_visitor_streams.s.external_names[0]", "/there is no external state manager or joiner")
 		}
 	})
+	t.Run("a name stands for one table", func(t *testing.T) {
+		_, problems := judge(t, "", transform, function, reads, hashed, "external_state_managers: {/x: {}}", "external_state_joiners: {/x: {}}")
+		rejected(t, problems, "external_state_joiners./x", "/x is the name of an entry of external_state_managers too")
+	})
 	t.Run("JN-21 a static table has the key of the computation", func(t *testing.T) {
 		_, problems := judge(t, "", transform, function, reads, hashed,
 			`external_state_joiners: {/source: {class_name: static_table, join_on: {key_schema_override: [{name: k, type: string}]}}}`)

@@ -52,8 +52,10 @@ func (c *checker) checkExternalName(at place, comp *Computation, name string) {
 	}
 }
 
-// checkStateMaps checks the names of managers and joiners.
+// checkStateMaps checks the names of managers and joiners, each of which stands for
+// one table.
 func (c *checker) checkStateMaps(at place, comp *Computation) {
+	fields := map[string]string{}
 	for _, m := range []struct {
 		field string
 		names []string
@@ -64,6 +66,10 @@ func (c *checker) checkStateMaps(at place, comp *Computation) {
 	} {
 		for _, name := range m.names {
 			c.checkStateName(at.keys(m.field, name), name)
+			if first, twice := fields[name]; twice {
+				c.add(at.keys(m.field, name), "%s is the name of an entry of %s too: give each table a name of its own", name, first)
+			}
+			fields[name] = m.field
 		}
 	}
 }
