@@ -158,7 +158,7 @@ func TestRegisterAddsAll(t *testing.T) {
 	if err := Register(&r); err != nil {
 		t.Fatal(err)
 	}
-	if names := r.Names(); !slices.Equal(names, []string{"mirror", "rollup"}) {
+	if names := r.Names(); !slices.Equal(names, []string{"expire", "mirror", "rollup"}) {
 		t.Errorf("names %q", names)
 	}
 }
