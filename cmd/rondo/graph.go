@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -62,6 +63,7 @@ func (g *graph) computation(c *spec.Computation) {
 	if c.GroupBy.Len() > 0 {
 		g.row("key", keyText(c))
 	}
+	g.rows("tables", externalTables(c))
 	g.rows("visits", g.visits(c))
 	g.rows("writes", g.writes(c))
 	g.rows("sink", sinks(c))
@@ -116,6 +118,20 @@ func (g *graph) writes(c *spec.Computation) (rows []string) {
 			row += " (from " + strings.Join(parents, ", ") + ")"
 		}
 		rows = append(rows, row)
+	}
+	return rows
+}
+
+// externalTables lists the tables that a computation keeps state in, and those that it
+// joins.
+func externalTables(c *spec.Computation) (rows []string) {
+	for _, name := range slices.Sorted(maps.Keys(c.ExternalManagers)) {
+		m := c.ExternalManagers[name]
+		rows = append(rows, fmt.Sprintf("%s: state in %s", name, connectorText(m.ClassName, m.Parameters)))
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.ExternalJoiners)) {
+		j := c.ExternalJoiners[name]
+		rows = append(rows, fmt.Sprintf("%s: joined from %s", name, connectorText(j.ClassName, j.Parameters)))
 	}
 	return rows
 }
