@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"net/http"
 	"path/filepath"
 
@@ -59,7 +60,7 @@ func (s *Server) backup(r *http.Request) (any, error) {
 		return nil, err
 	}
 	if !filepath.IsAbs(request.Dir) {
-		return nil, outOfRange("dir", "an absolute path", "a backup needs an absolute path, got %q: this process has another working folder than you", request.Dir)
+		return nil, outOfRange("dir", "an absolute path", "%s is no absolute path, which a backup needs: this process has another working folder than you", cmp.Or(request.Dir, "nothing"))
 	}
 	left, err := s.opts.Backup(r.Context(), request.Dir)
 	return &BackupAnswer{Left: left}, err

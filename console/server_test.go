@@ -149,7 +149,7 @@ func TestBadRequestsAreRefusedWithPathAndRangeAndChangeNothing(t *testing.T) {
 		{"POST", "/v1/repartition", `{"computation_id":"` + users + `","partition_count":-1}`, 400, `.desired_partition_count","range":"\u003e= 1 and \u003c= 100000"}`},
 		{"POST", "/v1/repartition", `{"computation_id":"` + users + `"}`, 400, `,"path":"partition_count",`},
 		{"POST", "/v1/repartition", `{"computation_id":"` + users + `","partition_count":null}`, 400, `"how many partitions? Give partition_count, 0 for what the dynamic spec says"`},
-		{"POST", "/v1/repartition", `{"computation_id":"reader","partition_count":3}`, 409, "there is no computation \\\"reader\\\" whose partitions can be replaced"},
+		{"POST", "/v1/repartition", `{"computation_id":"reader","partition_count":3}`, 409, "there is no computation reader whose partitions can be replaced"},
 		{"POST", "/v1/backup", `{"dir":"copies/first"}`, 400, `,"path":"dir","range":"an absolute path"}`},
 		{"POST", "/v1/state/list", `{"max_rows":-1}`, 400, `"path":"max_rows","range":"\u003e= 0"`},
 		{"POST", "/v1/state/get", `{"keys":["*"]}`, 400, "illegal base64"},

@@ -88,7 +88,7 @@ func (p *Pipeline) adopt(stored *store.Pipeline, data bool, reports []store.Repo
 		return &store.Pipeline{Name: sp.Name, Static: sp.StaticText, Dynamic: sp.DynamicText, Loaded: sp.DynamicText}, nil
 	}
 	if stored.Name != sp.Name {
-		return nil, fmt.Errorf("the store belongs to pipeline %q, not %q: choose another data folder with --data, or another store with --store", stored.Name, sp.Name)
+		return nil, fmt.Errorf("the store belongs to pipeline %s, not %s: choose another data folder with --data, or another store with --store", stored.Name, sp.Name)
 	}
 	next := stored.Clone()
 	if stored.Static != sp.StaticText {

@@ -26,7 +26,7 @@ func TestSpecAndDataMustFit(t *testing.T) {
 		{"another period", "20ms", "30ms", nil},
 		{"another batch size", "max_rows_per_batch = 37", "max_rows_per_batch = 38", nil},
 		{"another visit stream", "sweep", "mop", nil},
-		{"another name", "{ spec", "{ name = other; spec", []string{`belongs to pipeline "rig", not "other"`, "--data"}},
+		{"another name", "{ spec", "{ name = other; spec", []string{`belongs to pipeline rig, not other`, "--data"}},
 		{"another partition count", "desired_partition_count = 3", "desired_partition_count = 4", nil},
 		{"another key", group, strings.Replace(group, "farm_hash(key)", "farm_hash(key, 1)", 1), []string{"counter.group_by_schema has changed", "undo these changes"}},
 		{"another type", "{name=count;type=int64}", "{name=count;type=uint64}", []string{"spec.streams.counts.schema has changed"}},

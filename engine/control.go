@@ -145,7 +145,7 @@ func (p *plan) visitStream(computation, stream string) (n *node, index int, err 
 	if len(known) == 0 {
 		return nil, 0, errors.New("the pipeline has no visit streams")
 	}
-	return nil, 0, fmt.Errorf("computation %q has no visit stream %q: there are %s", computation, stream, strings.Join(known, ", "))
+	return nil, 0, fmt.Errorf("computation %s has no visit stream %s: there are %s", computation, stream, strings.Join(known, ", "))
 }
 
 func (p *Pipeline) running() (*environment, error) {

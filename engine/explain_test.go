@@ -87,7 +87,7 @@ func TestInForceRefusesWhatRunRefuses(t *testing.T) {
 	r, s := newRig(t, 60, 10), storetest.NewModel()
 	r.run(s)
 	r.edit = func(text string) string { return strings.Replace(text, "{ spec", "{ name = other; spec", 1) }
-	if _, err := r.pipeline().InForce(t.Context(), s); err == nil || !strings.Contains(err.Error(), `belongs to pipeline "rig"`) {
+	if _, err := r.pipeline().InForce(t.Context(), s); err == nil || !strings.Contains(err.Error(), `belongs to pipeline rig`) {
 		t.Errorf("another pipeline: %v", err)
 	}
 }

@@ -175,5 +175,5 @@ func (p *plan) noPartitions(computation string) error {
 			known = append(known, n.id)
 		}
 	}
-	return fmt.Errorf("there is no computation %q whose partitions can be replaced: there are %s (those of sources and sinks follow their files)", computation, strings.Join(known, ", "))
+	return fmt.Errorf("there is no computation %s whose partitions can be replaced: there are %s (those of sources and sinks follow their files)", computation, strings.Join(known, ", "))
 }

@@ -98,7 +98,7 @@ func TestRunNowIsRefusedWhereItMakesNoSense(t *testing.T) {
 				t.Errorf("run-now of %s %s: %v, want %q", computation, stream, err, want)
 			}
 		}
-		refused("counter", "mop", 0, `computation "counter" has no visit stream "mop": there are counter sweep`)
+		refused("counter", "mop", 0, `computation counter has no visit stream mop: there are counter sweep`)
 		refused("reader", "sweep", 0, "there are counter sweep")
 		refused("counter", "sweep", -1, "must be at least 0")
 		p.must(p.set("enabled", "%false"))

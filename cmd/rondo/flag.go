@@ -15,7 +15,7 @@ type sizeFlag yson.Size
 func (f *sizeFlag) UnmarshalText(text []byte) error {
 	size, err := yson.ParseSize(string(text))
 	if err == nil && size <= 0 {
-		err = fmt.Errorf("%s is no size to work with: give one above 0", text)
+		err = fmt.Errorf("%s is no size to work with: give one above 0", nameText(text))
 	}
 	*f = sizeFlag(size)
 	return err
@@ -28,7 +28,7 @@ type limitFlag int
 func (f *limitFlag) UnmarshalText(text []byte) error {
 	n, err := strconv.ParseUint(string(text), 10, 31)
 	if err != nil {
-		err = fmt.Errorf("%q is no limit: give a number from 0 on, 0 for no limit", text)
+		err = fmt.Errorf("%s is no limit: give a number from 0 on, 0 for no limit", nameText(text))
 	}
 	*f = limitFlag(n)
 	return err
@@ -41,7 +41,7 @@ type countFlag int
 func (f *countFlag) UnmarshalText(text []byte) error {
 	n, err := strconv.ParseUint(string(text), 10, 31)
 	if err != nil || n == 0 {
-		err = fmt.Errorf("%q is no number from 1 on", text)
+		err = fmt.Errorf("%s is no number from 1 on", nameText(text))
 	}
 	*f = countFlag(n)
 	return err

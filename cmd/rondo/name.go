@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// nameText is a name that somebody chose, of any bytes.
+// nameText is a name or a value that somebody chose, of any bytes. Messages show one
+// as it is, without quotes, where it can be seen.
 type nameText string
 
 // String quotes a name that would not be seen as it is.

@@ -118,7 +118,7 @@ func sameName(stored string, at where, pipeline string) error {
 	if pipeline == "" || stored == pipeline {
 		return nil
 	}
-	return fmt.Errorf("%s belongs to pipeline %q, not %q: choose %s", at, stored, pipeline, at.another())
+	return fmt.Errorf("%s belongs to pipeline %s, not %s: choose %s", at, nameText(stored), nameText(pipeline), at.another())
 }
 
 // placeFlags say which data folder a command is about.

@@ -103,7 +103,7 @@ func (f *keyForm) object(text string) (schema.Row, error) {
 		if _, ok := computed.Index(name); ok {
 			return nil
 		}
-		return fmt.Errorf("%q is no column of the key: %s", name, yson.DidYouMean(name, f.columns()))
+		return fmt.Errorf("%s is no column of the key: %s", nameText(name), yson.DidYouMean(name, f.columns()))
 	}
 	row, told := make(schema.Row, f.given.Len()), make(schema.Row, computed.Len())
 	if _, err := d.Decode(text, row); err != nil {

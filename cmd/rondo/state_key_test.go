@@ -42,7 +42,7 @@ func TestKeysAreMadeOfWhatPeopleType(t *testing.T) {
 	}{
 		{"all values", comp, "x -7", schema.Row{hash(x), x, seven, hash(seven)}, schema.Row{hash(x), x, seven, hash(seven)}, ""},
 		{"an object with another hash", comp, `{"n":-7,"hash":1,"a":"x"}`, nil, nil, "column hash is 1u, and farm_hash(a) gives "},
-		{"an object with another column", comp, `{"a":"x","nn":-7}`, nil, nil, `"nn" is no column of the key: did you mean n?`},
+		{"an object with another column", comp, `{"a":"x","nn":-7}`, nil, nil, `nn is no column of the key: did you mean n?`},
 		{"an object that is no text", comp, "{\"a\":\"\xff\"}", nil, nil, "it is no UTF-8"},
 		{"an object as it is printed", comp, fmt.Sprintf(`{"hash":%d,"a":"x","n":-7}`, hash(x).AsUint64()), schema.Row{hash(x), x, seven, hash(seven)}, nil, ""},
 		{"an object", comp, `{"n":-7,"a":"x"}`, schema.Row{hash(x), x, seven, hash(seven)}, schema.Row{hash(x), x, seven, hash(seven)}, ""},
