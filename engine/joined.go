@@ -272,6 +272,19 @@ func (j *job) passCompleted(visitor int) {
 	}
 }
 
+// beginJoiners tells all tables that a run begins: before, the data folder was not
+// this process's alone.
+func (p *plan) beginJoiners() error {
+	for _, n := range p.nodes {
+		for _, j := range n.joiners {
+			if err := j.table.Begin(); err != nil {
+				return fmt.Errorf("computation %s, joiner %s: %w", n.id, j.name, err)
+			}
+		}
+	}
+	return nil
+}
+
 // closeJoiners lets go of all tables.
 func (p *plan) closeJoiners() {
 	for _, n := range p.nodes {

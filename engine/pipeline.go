@@ -141,6 +141,9 @@ func (p *Pipeline) Run(ctx context.Context, s store.Store) (*Summary, error) {
 	}
 	env.orders.Load().setJoiners(p.plan)
 	defer p.plan.closeJoiners()
+	if err := p.plan.beginJoiners(); err != nil {
+		return nil, err
+	}
 	p.begin(env)
 	err = p.work(ctx, env, parts)
 	env.over.Store(true)

@@ -76,6 +76,19 @@ func New(o Options) (*Joiner, error) {
 	return j, err
 }
 
+// Begin reads what the data folder keeps once more: it may have become another one
+// since New. It is called before the first scan.
+func (j *Joiner) Begin() error {
+	rows, err := j.record.rows()
+	if err != nil {
+		return err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.before = rows
+	return nil
+}
+
 // Set puts dynamic parameters in force.
 func (j *Joiner) Set(d DynamicParameters) { j.dynamic.Store(&d) }
 
