@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"sync/atomic"
 	"time"
 
 	"github.com/rondo-flow/rondo/visit"
@@ -11,18 +10,15 @@ import (
 // its time as an argument from here.
 type clock struct {
 	origin time.Time
-	// stepped is by how much the wall clock was stepped, which tests do; the
-	// monotonic one never is.
-	stepped *atomic.Int64
+	wall   func() int64 // unix nanoseconds: this machine's, or the store's
 }
 
-func newClock() clock { return clock{time.Now(), &atomic.Int64{}} }
+func newClock() clock {
+	return clock{time.Now(), func() int64 { return time.Now().UnixNano() }}
+}
 
 // now reads the monotonic and the wall clock.
-func (c clock) now() visit.Instant {
-	t := time.Now()
-	return visit.Instant{Mono: t.Sub(c.origin), Wall: t.UnixNano() + c.stepped.Load()}
-}
+func (c clock) now() visit.Instant { return visit.Instant{Mono: c.mono(), Wall: c.wall()} }
 
-// mono reads the monotonic clock alone.
+// mono reads the monotonic clock alone, which is never stepped.
 func (c clock) mono() time.Duration { return time.Since(c.origin) }

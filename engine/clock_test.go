@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -60,6 +61,14 @@ func clockedRig(t *testing.T) *rig {
 	return r
 }
 
+// stepping makes the wall clock of a pipeline one that the test steps, by what the
+// result holds.
+func stepping(p *Pipeline) *atomic.Int64 {
+	by := &atomic.Int64{}
+	p.clock.wall = func() int64 { return time.Now().UnixNano() + by.Load() }
+	return by
+}
+
 // TestNoTimerIsLostOrRepeatedWhenTheClockSteps by an hour, forward and back, again
 // and again; those of event time keep their order, and visits come all the same.
 func TestNoTimerIsLostOrRepeatedWhenTheClockSteps(t *testing.T) {
@@ -67,11 +76,12 @@ func TestNoTimerIsLostOrRepeatedWhenTheClockSteps(t *testing.T) {
 		r := clockedRig(t)
 		began := time.Now()
 		p := r.pipeline()
+		stepped := stepping(p)
 		for range 10 {
 			by := int64(rng.IntN(3)-1) * int64(time.Hour)
-			time.AfterFunc(time.Duration(rng.IntN(2000))*time.Millisecond, func() { p.clock.stepped.Store(by) })
+			time.AfterFunc(time.Duration(rng.IntN(2000))*time.Millisecond, func() { stepped.Store(by) })
 		}
-		time.AfterFunc(3*time.Second, func() { p.clock.stepped.Store(int64(2 * time.Hour)) }) // beyond all that was set
+		time.AfterFunc(3*time.Second, func() { stepped.Store(int64(2 * time.Hour)) }) // beyond all that was set
 		s := storetest.NewModel()
 		sum, err := p.Run(t.Context(), storetest.NewFaults(s, func(c storetest.Call) storetest.Fault { return someFault(rng, c) }))
 		if err != nil || !sum.Completed {
@@ -114,7 +124,8 @@ func TestTimersFollowAClockThatSteps(t *testing.T) {
 					return heedless{f}
 				}
 				p := r.pipeline()
-				time.AfterFunc(10*time.Second, func() { p.clock.stepped.Add(int64(c.step)) })
+				stepped := stepping(p)
+				time.AfterFunc(10*time.Second, func() { stepped.Store(int64(c.step)) })
 				if sum, err := p.Run(t.Context(), storetest.NewModel()); err != nil || sum.Timers != 20 {
 					t.Errorf("%+v, error %v", sum, err)
 				}

@@ -76,8 +76,13 @@ func (s *inboxSize) add(messages, bytes int) {
 	s.bytes.Add(int64(bytes))
 }
 
-// add notes rows that are stored for a partition already.
-func (x *exchange) add(id store.PartitionID, messages, bytes int) { x.sizes[id].add(messages, bytes) }
+// add notes rows that are stored for a partition already. One that another worker
+// has made since the partitions were read is none of this round's.
+func (x *exchange) add(id store.PartitionID, messages, bytes int) {
+	if s := x.sizes[id]; s != nil {
+		s.add(messages, bytes)
+	}
+}
 
 // release notes what a partition consumed, and wakes everybody when it is no
 // longer full.

@@ -84,6 +84,9 @@ func (j *job) load(ctx context.Context, id store.PartitionID) (err error) {
 		return errCompleted
 	}
 	reports, err := j.env.reports.of(ctx, j.env.store, j.node)
+	if err == nil {
+		err = j.env.plan.current(&j.stored.Partition, reports)
+	}
 	if err != nil {
 		return err
 	}

@@ -130,7 +130,10 @@ func names(ps []store.Partition) []string {
 // wire connects the nodes by the partitions that there are.
 func (p *plan) wire(ps []store.Partition) error {
 	for _, n := range p.nodes {
-		n.partitions = of(ps, n.id)
+		n.partitions, n.layout = of(ps, n.id), 0
+		for _, part := range n.partitions {
+			n.layout = max(n.layout, part.Layout)
+		}
 	}
 	for _, n := range p.nodes {
 		n.producers = nil

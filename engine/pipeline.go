@@ -41,6 +41,9 @@ type Options struct {
 	// Cores decides how many partitions a computation gets that does not say;
 	// the default is what the process may use.
 	Cores int
+	// Member is the place of this process among others that run the same pipeline
+	// from the same store; nil if it runs all of it.
+	Member Membership
 }
 
 // Pipeline is a checked pipeline, ready to run.
@@ -95,7 +98,9 @@ func Prepare(ctx context.Context, o Options) (*Pipeline, error) {
 // environment is what the jobs of a run share.
 type environment struct {
 	store    store.Store
+	plan     *plan
 	clock    clock
+	member   Membership // nil: this process runs everything
 	exchange *exchange
 	log      *slog.Logger
 	before   *Summary // of former runs
@@ -122,7 +127,7 @@ func (p *Pipeline) Run(ctx context.Context, s store.Store) (*Summary, error) {
 	if s == nil {
 		return nil, errors.New("there is no store to run on: open one, such as a pebblestore")
 	}
-	if err := p.open(ctx, s); err != nil {
+	if err := p.enter(ctx, s); err != nil {
 		return nil, err
 	}
 	env, err := p.newEnvironment(ctx, s)
@@ -159,7 +164,10 @@ func (p *Pipeline) Run(ctx context.Context, s store.Store) (*Summary, error) {
 }
 
 func (p *Pipeline) newEnvironment(ctx context.Context, s store.Store) (*environment, error) {
-	env := &environment{store: s, clock: p.clock, exchange: newExchange(), wishes: newWishes(), log: p.log}
+	env := &environment{store: s, plan: p.plan, clock: p.clock, exchange: newExchange(), wishes: newWishes(), log: p.log}
+	if env.member = p.opts.Member; env.member != nil {
+		env.clock.wall = env.member.Now
+	}
 	env.halt.Store(&halt{done: make(chan struct{})})
 	stored, err := s.Pipeline(ctx)
 	if err != nil {
@@ -263,15 +271,22 @@ func (e *environment) doStop() {
 	e.exchange.wakeAll()
 }
 
-// runAll supervises every partition that is not completed, and waits for all.
-func (e *environment) runAll(ctx context.Context, p *plan, parts []store.Partition) error {
+// runAll supervises every partition of this process that is not completed, and
+// waits for all.
+func (e *environment) runAll(ctx context.Context, p *Pipeline, parts []store.Partition) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for _, part := range parts {
 		if part.State == store.Completed {
 			e.board(part.ID).update(func(s *PartitionStatus) { s.Phase = Done })
 			continue
 		}
-		g.Go(func() error { return e.supervise(ctx, p.node(part.Computation), part.ID) })
+		if e.mine(&part) {
+			g.Go(func() error { return e.supervise(ctx, p.plan.node(part.Computation), part.ID) })
+		}
+	}
+	if e.member != nil && !finished(parts) {
+		g.Go(func() error { return e.attend(ctx, p, parts) })
+		g.Go(func() error { return e.newGossip(p.plan, parts).run(ctx) })
 	}
 	return g.Wait()
 }

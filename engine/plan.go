@@ -67,6 +67,7 @@ type node struct {
 	storeSinks []storeSink    // written in the node's own epochs
 
 	partitions []store.Partition
+	layout     uint64                // the version that they are of
 	producers  [][]store.PartitionID // parallel to inputs
 	out        []outStream
 	consumers  []store.PartitionID

@@ -150,7 +150,11 @@ func (p *Pipeline) work(ctx context.Context, e *environment, parts []store.Parti
 		if err == nil {
 			agreed, err = p.round(ctx, e, parts)
 		}
-		if err != nil || agreed == nil {
+		goesOn := err == nil && agreed == nil && e.moved(ctx, parts)
+		if goesOn {
+			parts, err = e.arrangeAgain(ctx, p.plan)
+		}
+		if err != nil || agreed == nil && !goesOn {
 			e.refuseWishes(ctx, p)
 			return err
 		}
@@ -203,7 +207,7 @@ func (p *Pipeline) round(ctx context.Context, e *environment, parts []store.Part
 	watched, cancel := context.WithCancel(ctx)
 	agreed := make(chan *wish, 1)
 	go func() { agreed <- e.rearrange(watched, p) }()
-	err := e.runAll(ctx, p.plan, parts)
+	err := e.runAll(ctx, p, parts)
 	cancel()
 	return <-agreed, err
 }
@@ -248,7 +252,7 @@ func (e *environment) nextWish(ctx context.Context, p *Pipeline) (_ *wish, faile
 // grant tells whether a wish may be fulfilled now. One that never will be is
 // answered. The error is the store's: nothing is known.
 func (e *environment) grant(ctx context.Context, p *Pipeline, w *wish) (bool, error) {
-	if e.draining.Load() || e.pausing.Load() {
+	if e.draining.Load() || e.pausing.Load() || !e.leads() {
 		return false, nil
 	}
 	done := slices.ContainsFunc(e.boardsOf(w.node), func(b *board) bool { return b.read(0).Phase == Done })

@@ -103,12 +103,16 @@ func (e *environment) post(parts []store.Partition, totals []store.PartitionTota
 	defer e.mu.Unlock()
 	boards := map[store.PartitionID]*board{}
 	for _, part := range parts {
-		if boards[part.ID] = e.boards[part.ID]; boards[part.ID] == nil {
+		if b := e.boards[part.ID]; b != nil && (e.member == nil || b.part.State == part.State) {
+			boards[part.ID] = b
+		} else {
 			boards[part.ID] = newBoard(part)
 		}
 	}
 	for _, t := range totals {
-		boards[t.Partition].update(func(s *PartitionStatus) { s.Totals = t.Totals })
+		if b := boards[t.Partition]; b != nil { // else made since by another worker
+			b.update(func(s *PartitionStatus) { s.Totals = t.Totals })
+		}
 	}
 	e.boards, e.notes = boards, map[string]string{}
 }

@@ -32,6 +32,16 @@ func (e *environment) supervise(ctx context.Context, n *node, id store.Partition
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
+		case e.member != nil && (errors.Is(err, store.ErrFenced) || errors.Is(err, store.ErrConflict)):
+			// Another worker has it now, or has replaced it or those that it sends to. The
+			// round ends once this one hears of that.
+			b.update(func(s *PartitionStatus) { s.Phase = Starting })
+			e.log.Info("a partition is another worker's, or was replaced", "computation", n.id, "partition", id)
+			if !e.sleep(ctx, backoff) {
+				return ctx.Err()
+			}
+			backoff = min(2*backoff, lastBackoff)
+			continue
 		case hopeless(err):
 			b.update(func(s *PartitionStatus) { s.Error = err.Error() })
 			return fmt.Errorf("computation %s, partition %d: %w", n.id, id, err)

@@ -50,12 +50,13 @@ type Computation struct {
 	StateJoiners     map[string]*StateJoiner     `yson:"state_joiners"`           // states of other computations that it reads, by state name
 
 	RequiredResources        map[string]*RequiredResource `yson:"required_resource_ids"`            // what its function needs of spec.resources
+	WorkerGroup              string                       `yson:"worker_group"`                     // which workers of a cluster run it: those started with --group
 	AllowTimerSelfDependency bool                         `yson:"allow_timer_self_dependency"`      // a timer stream may be its own parent
 	NonUintKey               bool                         `yson:"experimental_enable_non_uint_key"` // refused: keys begin with a uint64 hash
 
 	ClassParameters
 
-	_ struct{} `yson:"heavy_hitters|pivot_finder|distribution_ordering|worker_group|use_compact_input_messages,ignored"`
+	_ struct{} `yson:"heavy_hitters|pivot_finder|distribution_ordering|use_compact_input_messages,ignored"`
 }
 
 // SetDefaults implements [yson.Defaulter].

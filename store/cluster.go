@@ -66,6 +66,8 @@ type View struct {
 	// Layout changes with every new partition, Assignment with every owner,
 	// Pipeline with everything stored of that.
 	Layout, Assignment, Pipeline uint64
+	// Unfinished is how many partitions are not Completed.
+	Unfinished int
 }
 
 // Lease says who is controller. Its term grows with every change of the holder.

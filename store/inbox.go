@@ -11,7 +11,8 @@ type Inbox interface {
 	// producer's rows in order of (generation, number).
 	ReadInbox(ctx context.Context, r InboxRequest) (*InboxAnswer, error)
 	// InboxSizes returns the rows and bytes that wait for each partition that
-	// has any, ordered by partition. It is asked for once, at start (D-18).
+	// has any, ordered by partition. It is asked for at start, and now and then where other
+	// processes write too (D-18).
 	InboxSizes(ctx context.Context) ([]InboxSize, error)
 }
 

@@ -105,6 +105,22 @@ func (p *Pipeline) Equal(o *Pipeline) bool {
 		p.Version == o.Version && slices.Equal(p.Runs, o.Runs)
 }
 
+// Equal tells whether both reports say the same.
+func (r *Report) Equal(o *Report) bool {
+	return r.Partition == o.Partition && r.Generation == o.Generation && r.Layout == o.Layout &&
+		slices.Equal(r.Streams, o.Streams) && slices.Equal(r.LastRows, o.LastRows)
+}
+
+// LastRow returns the number of the last row for a target, 0 if it had none.
+func (r *Report) LastRow(target PartitionID) uint64 {
+	for _, l := range r.LastRows {
+		if l.Target == target {
+			return l.Number
+		}
+	}
+	return 0
+}
+
 // PartitionTotals are the counters of one partition.
 type PartitionTotals struct {
 	Partition PartitionID

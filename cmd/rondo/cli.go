@@ -24,6 +24,8 @@ type cli struct {
 	Run         runCommand         `cmd:"" aliases:"start" help:"Run a pipeline until it is completed; also start."`
 	Pause       pauseCommand       `cmd:"" help:"End a run at the next epoch bound."`
 	Stop        stopCommand        `cmd:"" help:"End a run when what is in flight is finished."`
+	Submit      submitCommand      `cmd:"" help:"Store a pipeline for workers to run."`
+	Worker      workerCommand      `cmd:"" help:"Run a share of the pipeline that is submitted to a store."`
 	Validate    validateCommand    `cmd:"" help:"Check a spec, tell every problem, and change nothing."`
 	Explain     explainCommand     `cmd:"" help:"Show what a spec means: its graph, and every parameter in force."`
 	State       stateCommand       `cmd:"" help:"Look into the states of a pipeline."`

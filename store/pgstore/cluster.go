@@ -62,6 +62,7 @@ func (s *Store) look(ctx context.Context, db pgsql.DBTX) (*store.View, error) {
 	v := &store.View{
 		Now: l.Now.Time.UnixNano(), Lease: store.Lease{Holder: l.Holder, Term: uint64(l.Term)},
 		Layout: uint64(l.Layout), Assignment: uint64(l.Assignment), Pipeline: uint64(l.Pipeline),
+		Unfinished: int(l.Unfinished),
 	}
 	workers, err := s.sql.Workers(ctx, db)
 	for _, w := range workers {

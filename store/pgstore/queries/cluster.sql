@@ -12,7 +12,8 @@ WHERE holder = @worker OR until < clock_timestamp();
 SELECT clock_timestamp()::timestamptz AS now, l.holder, l.term,
     coalesce((SELECT p.version FROM pipeline p), 0)::bigint AS pipeline,
     (SELECT c.last FROM counters c WHERE c.name = 'partition')::bigint AS layout,
-    (SELECT c.last FROM counters c WHERE c.name = 'assignment')::bigint AS assignment
+    (SELECT c.last FROM counters c WHERE c.name = 'assignment')::bigint AS assignment,
+    (SELECT count(*) FROM partitions p WHERE p.state <> 2)::bigint AS unfinished
 FROM lease l;
 
 -- name: Workers :many

@@ -107,7 +107,8 @@ const look = `-- name: Look :one
 SELECT clock_timestamp()::timestamptz AS now, l.holder, l.term,
     coalesce((SELECT p.version FROM pipeline p), 0)::bigint AS pipeline,
     (SELECT c.last FROM counters c WHERE c.name = 'partition')::bigint AS layout,
-    (SELECT c.last FROM counters c WHERE c.name = 'assignment')::bigint AS assignment
+    (SELECT c.last FROM counters c WHERE c.name = 'assignment')::bigint AS assignment,
+    (SELECT count(*) FROM partitions p WHERE p.state <> 2)::bigint AS unfinished
 FROM lease l
 `
 
@@ -118,6 +119,7 @@ type LookRow struct {
 	Pipeline   int64
 	Layout     int64
 	Assignment int64
+	Unfinished int64
 }
 
 func (q *Queries) Look(ctx context.Context, db DBTX) (LookRow, error) {
@@ -130,6 +132,7 @@ func (q *Queries) Look(ctx context.Context, db DBTX) (LookRow, error) {
 		&i.Pipeline,
 		&i.Layout,
 		&i.Assignment,
+		&i.Unfinished,
 	)
 	return i, err
 }

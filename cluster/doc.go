@@ -1,0 +1,17 @@
+// Package cluster lets many processes, on many machines, run one pipeline from one
+// store that all of them can reach.
+//
+// Each process is a worker. It beats: it tells the store, once in a while, that it
+// lives, and hears who else does. One of them holds the lease and is controller
+// beside its work: it gives partitions to workers, takes them from those that are
+// dead, and replaces partitions whose number is to change. Any other takes over
+// when the lease ends. Workers never talk to each other: rows, reports and
+// ownership are all in the store.
+//
+// Nothing here decides what is lost or repeated. Whoever believes wrongly that it
+// owns a partition, or leads, is refused by the store: an epoch names the
+// partition's generation (D-2), and a controller's transaction the lease's term
+// (D-5). So a frozen process, a wrong clock and a lost connection cost time alone.
+//
+// Decide is pure; Member is the driver.
+package cluster

@@ -1,0 +1,197 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/rondo-flow/rondo/store"
+)
+
+// Store is a store that several processes may open at once.
+type Store interface {
+	store.Store
+	store.Cluster
+}
+
+// Options say how a process takes part.
+type Options struct {
+	// Worker is the id of this process, which no other ever had; see NewID.
+	Worker string
+	// Group is the worker_group whose computations it runs.
+	Group string
+	// Lease is how long a silent worker is taken for alive, and a silent
+	// controller for the one in charge; DefaultLease for 0. A worker beats five
+	// times as often.
+	Lease time.Duration
+	// GroupOf is the worker_group of a computation.
+	GroupOf func(computation string) string
+	Log     *slog.Logger
+}
+
+// DefaultLease survives a database that takes a few seconds to fail over.
+const DefaultLease = 10 * time.Second
+
+// wrongClock is how far a machine's clock may be from the store's before it is
+// told of. Nothing depends on it: workers go by the store's.
+const wrongClock = time.Minute
+
+// Info is what a worker tells about itself.
+type Info struct {
+	Host string `json:"host"`
+	PID  int    `json:"pid"`
+	// Wall is its own clock, unix nanoseconds.
+	Wall int64 `json:"wall"`
+}
+
+// InfoOf reads what a worker tells; what cannot be read is empty.
+func InfoOf(w *store.Worker) (i Info) {
+	_ = json.Unmarshal(w.Info, &i)
+	return i
+}
+
+// Member is a process's place in a cluster. It implements engine.Membership.
+type Member struct {
+	o     Options
+	store Store
+	info  Info
+
+	mu      sync.Mutex
+	view    *store.View
+	changed chan struct{}
+	heard   instant // when the view came
+
+	control chan struct{} // capacity 1: there may be something to decide
+}
+
+// Build names what workers have to agree on: how they share a store. Versions of
+// the program that have it in common may run side by side.
+const Build = "rondo cluster 1"
+
+// ErrBuild tells that the workers of a cluster share the store in another way.
+var ErrBuild = errors.New("the other workers are of a version that this one cannot work with")
+
+// Join tells the cluster of this process. It fails with ErrBuild, and changes
+// nothing, if other workers that live are of another build.
+func Join(ctx context.Context, s Store, o Options) (*Member, error) {
+	if o.Lease == 0 {
+		o.Lease = DefaultLease
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	m := &Member{o: o, store: s, info: thisProcess(), changed: make(chan struct{}), control: make(chan struct{}, 1)}
+	before, err := s.View(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("look at the cluster: %w", err)
+	}
+	for _, w := range before.Workers {
+		if w.Build != Build && w.Unseen <= o.Lease {
+			return nil, fmt.Errorf("%w: worker %s is %q, this one is %q: stop those first, or start their version", ErrBuild, w.ID, w.Build, Build)
+		}
+	}
+	return m, m.beat(ctx)
+}
+
+// Worker is the id under which partitions are assigned to the process.
+func (m *Member) Worker() string { return m.o.Worker }
+
+// View returns what was known at the last beat, and a channel that is closed at
+// the next one that brings something new.
+func (m *Member) View() (*store.View, <-chan struct{}) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.view, m.changed
+}
+
+// Now is the time by the store's clock: its last answer, and the time since then
+// by the monotonic clock.
+func (m *Member) Now() int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.view.Now + int64(m.heard.since())
+}
+
+// Run beats, and controls while the process holds the lease, until ctx ends. Then
+// it leaves: its partitions are free for others at once. A store that does not
+// answer is asked again.
+func (m *Member) Run(ctx context.Context) error {
+	var controller sync.WaitGroup
+	controller.Go(func() { m.govern(ctx) })
+	ticker := time.NewTicker(m.o.Lease / 5)
+	defer ticker.Stop()
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-ticker.C:
+			if err := m.beat(ctx); err != nil && ctx.Err() == nil {
+				m.o.Log.Warn("the cluster cannot be told that this worker lives", "error", err)
+			}
+		}
+	}
+	controller.Wait()
+	return m.Leave(ctx)
+}
+
+// Leave gives back what the process has. Run does it at its end.
+func (m *Member) Leave(ctx context.Context) error {
+	leave, cancel := context.WithTimeout(context.WithoutCancel(ctx), m.o.Lease)
+	defer cancel()
+	if err := m.store.Leave(leave, m.o.Worker); err != nil {
+		return fmt.Errorf("leave the cluster: others find out after %s: %w", m.o.Lease, err)
+	}
+	return nil
+}
+
+// beat is one sign of life.
+func (m *Member) beat(ctx context.Context) error {
+	sent := now()
+	m.info.Wall = sent.wall()
+	info, err := json.Marshal(m.info)
+	if err != nil {
+		return err
+	}
+	b := store.Beat{Worker: store.Worker{ID: m.o.Worker, Group: m.o.Group, Build: Build, Info: info}, Lease: m.o.Lease}
+	v, err := m.store.Beat(ctx, &b)
+	if err != nil {
+		return err
+	}
+	m.take(v, sent)
+	return nil
+}
+
+// take keeps what a beat has brought. The store's clock was read between sent and
+// now; the middle is never far off, and time does not go back for it.
+func (m *Member) take(v *store.View, sent instant) {
+	came := now()
+	took := sent.since()
+	m.mu.Lock()
+	before := m.view
+	v.Now += int64(took / 2)
+	if before != nil {
+		v.Now = max(v.Now, before.Now+int64(m.heard.since()))
+	}
+	m.view, m.heard = v, came
+	if before == nil || news(before, v) {
+		close(m.changed)
+		m.changed = make(chan struct{})
+	}
+	m.mu.Unlock()
+	if skew := time.Duration(m.info.Wall - v.Now); before == nil && (skew > wrongClock || skew < -wrongClock) {
+		m.o.Log.Warn("the clock of this machine is wrong, that of the database is used", "off_by", skew.Round(time.Second))
+	}
+	select {
+	case m.control <- struct{}{}:
+	default:
+	}
+}
+
+// news tells whether a view says what the one before does not.
+func news(a, b *store.View) bool {
+	return a.Lease != b.Lease || a.Layout != b.Layout || a.Assignment != b.Assignment || a.Pipeline != b.Pipeline ||
+		(a.Unfinished == 0) != (b.Unfinished == 0)
+}
