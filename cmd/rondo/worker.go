@@ -72,7 +72,7 @@ func (c *workerCommand) Run(io *streams) (err error) {
 			return err
 		default:
 			log.Info("ended", "completed", sum.Completed)
-			return printSummary(io.out, "text", s.Name, sum)
+			return printSummary(io.out, "text", s.Name, &outcome{Summary: sum})
 		}
 	}
 }
