@@ -194,7 +194,7 @@ func (c *textCursor) find(ctx context.Context) (int, error) {
 		case c.scanned > maxLine:
 			return 0, &malformed{errLineTooLong}
 		case end == c.text.size && c.scanned > 0:
-			return 0, malformedf("the last line has no end: the file seems to be cut off; a table ends with the end of a line")
+			return 0, malformedf("the last line has no end: the file seems to be cut off; if it is whole, add the end of the line")
 		case end == c.text.size:
 			return 0, io.EOF
 		}
