@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rondo-flow/rondo/flow"
 	"github.com/rondo-flow/rondo/schema"
@@ -172,6 +173,34 @@ func TestATextThatIsNotTheOneOfItsMetaFileIsAnError(t *testing.T) {
 		if err := os.Remove(path + MetaSuffix); err != nil && !errors.Is(err, os.ErrNotExist) {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestATextThatIsMalformedIsReadOnce lets many ask for it: at the same time, and when
+// it is time to look again.
+func TestATextThatIsMalformedIsReadOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.csv")
+	writeTable(t, path, numbered(1000))
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, path, strings.Replace(string(data), ",7\n", ",8\n", 1)) // not what its .meta file says
+	r := newRig(t, path, "", "")
+	for round := range int64(3) {
+		for range 5 {
+			if _, _, err := r.joiner.acquire(context.Background()); !errors.Is(err, ErrMalformed) {
+				t.Fatal(err)
+			}
+		}
+		if got, want := r.joiner.Status().BytesRead, (round+1)*int64(len(data)); got != want {
+			t.Errorf("round %d: %d bytes were read, want %d", round, got, want)
+		}
+		r.now += 5 * time.Minute
+	}
+	write(t, path, string(data))
+	if a := listAll(t, r.scan()); len(a.Entries) != 1000 {
+		t.Errorf("%d rows when it is whole again", len(a.Entries))
 	}
 }
 

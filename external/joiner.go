@@ -44,6 +44,7 @@ type Joiner struct {
 	// opening is held while a version is opened: others need it too, and would only
 	// read the same. A channel, so that waiting ends with its context.
 	opening chan struct{}
+	spoiled spoiled // guarded by opening
 
 	// recording is held while the length of the table is written down: nothing else
 	// waits for it, and it waits for no reading.
@@ -135,111 +136,6 @@ func (j *Joiner) Columns() *schema.Schema {
 }
 
 func (j *Joiner) named(err error) error { return fmt.Errorf("table %s: %w", j.source.path, err) }
-
-// acquire returns the version that is at the path now, to be released; and whether
-// what it does not have is unknown.
-func (j *Joiner) acquire(ctx context.Context) (*version, bool, error) {
-	select {
-	case j.opening <- struct{}{}:
-	case <-ctx.Done():
-		return nil, false, ctx.Err()
-	}
-	defer func() { <-j.opening }()
-	at, err := j.source.disk.stamp(j.source.path)
-	if err != nil {
-		return nil, false, j.named(err)
-	}
-	j.mu.Lock()
-	v := j.current
-	j.mu.Unlock()
-	if v == nil || v.stamp != at {
-		if v, err = j.source.open(ctx, wholly); err != nil {
-			return nil, false, err
-		}
-	}
-	return v, j.use(v), nil
-}
-
-// use puts a version in place of the one before it, and takes it for one more
-// user. It tells whether what the version does not have is unknown.
-func (j *Joiner) use(v *version) (doubt bool) {
-	doubt, news := j.place(v)
-	switch {
-	case !doubt:
-		return false
-	case j.record.accepted() == v.identity.String():
-		j.believe(v)
-		return false
-	case news:
-		j.log.Warn("a table shrank by so much that what it does not have counts as unknown; if this is right, say so with rondo table accept",
-			"joiner", j.name, "path", j.source.path, "rows", v.identity.Rows)
-	}
-	return true
-}
-
-// place makes a version the current one. Until it is believed it is doubted if it
-// shrank (KV-55), so that no pass that is completed meanwhile records it.
-func (j *Joiner) place(v *version) (doubt, news bool) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if old := j.current; old != v {
-		j.current, v.users = v, 1
-		if old != nil {
-			j.replaced(old, v)
-		}
-	}
-	v.users++
-	doubt = !v.accepted && shrunk(j.before, v.identity.Rows, j.dynamic.Load().MaxShrinkRatio)
-	news = doubt && !j.doubt
-	j.doubt = doubt
-	return doubt, news
-}
-
-// believe notes that somebody accepted a version.
-func (j *Joiner) believe(v *version) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	v.accepted, j.doubt = true, false
-}
-
-// replaced tells of a version in place of another, and lets go of that.
-func (j *Joiner) replaced(old, v *version) {
-	if !old.identity.Same(v.identity) {
-		j.replacements.Add(1)
-		j.log.Warn("a table was replaced", "joiner", j.name, "path", j.source.path, "before", old.identity.String(), "now", v.identity.String())
-	}
-	leave(old)
-}
-
-// still tells whether the path has the version that was read.
-func (j *Joiner) still(ctx context.Context, v *version) (bool, error) {
-	now, _, err := j.acquire(ctx)
-	if err != nil {
-		return false, err
-	}
-	defer j.release(now)
-	return now == v || now.identity.Same(v.identity), nil
-}
-
-// hold keeps a version for one more user, who has it already.
-func (j *Joiner) hold(v *version) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	v.users++
-}
-
-// release ends the use of a version.
-func (j *Joiner) release(v *version) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	leave(v)
-}
-
-func leave(v *version) {
-	if v.users--; v.users == 0 {
-		_ = v.file.Close() // it was read only
-	}
-}
 
 // PassCompleted tells that a partition has completed a pass: the length of the
 // table is what later ones are compared with. It writes only what is new.
