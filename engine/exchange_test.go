@@ -173,3 +173,44 @@ func TestOutputIsHeldBackUntilLittleWaits(t *testing.T) {
 		})
 	}
 }
+
+// TestAnEpochHoldsSystemTimeUntilItsOutcomeIsKnown: handed over, failed before its
+// commit, or settled by a new generation, which makes consumers read.
+func TestAnEpochHoldsSystemTimeUntilItsOutcomeIsKnown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x, c := newExchange(), newClock()
+		x.reset([]store.PartitionID{1, 2})
+		box := x.open(2)
+		from := map[store.PartitionID][]int{1: {0}}
+		passed := func() time.Duration {
+			<-time.After(time.Second)
+			return time.Duration(c.now().Wall - x.passed(2, from, c)[0])
+		}
+		if behind := passed(); behind != 0 {
+			t.Errorf("nothing is under way, and system time is %s behind", behind)
+		}
+		x.beginEpoch(1, c)
+		if behind := passed(); behind != time.Second {
+			t.Errorf("a second after an epoch began, system time is %s behind", behind)
+		}
+		if other := x.passed(2, from, c)[1]; other != c.now().Wall {
+			t.Error("it holds back the time of an input that it does not write")
+		}
+		x.endEpoch(1)
+		if behind := passed(); behind != 0 {
+			t.Errorf("after it was handed over, system time is %s behind", behind)
+		}
+		x.beginEpoch(1, c) // whose commit fails
+		if _, lost := box.take(); lost != nil || passed() != time.Second {
+			t.Error("an epoch whose outcome is unknown holds nothing back")
+		}
+		x.settleEpoch(1, []store.PartitionID{2, 3})
+		if _, lost := box.take(); lost == nil || passed() != 0 {
+			t.Error("when it cannot be committed any more, its consumers do not read, or still wait")
+		}
+		x.settleEpoch(1, []store.PartitionID{2})
+		if _, lost := box.take(); lost != nil {
+			t.Error("consumers read for nothing")
+		}
+	})
+}

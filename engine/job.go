@@ -78,9 +78,9 @@ func (j *job) load(ctx context.Context, id store.PartitionID) (err error) {
 	if j.stored, err = j.env.store.RaiseGeneration(ctx, id); err != nil {
 		return fmt.Errorf("take over the partition: %w", err)
 	}
+	j.env.exchange.settleEpoch(id, j.node.consumers)
 	if j.stored.Partition.State == store.Completed {
 		j.tell(j.stored.Report, nil)
-		j.env.exchange.endEpoch(id)
 		return errCompleted
 	}
 	reports, err := j.env.reports.of(ctx, j.env.store, j.node)
@@ -385,7 +385,7 @@ func (j *job) act(ctx context.Context, r partition.Ready) (bool, error) {
 func (j *job) runEpoch(ctx context.Context, e *partition.Epoch) error {
 	j.result = result{states: j.result.states[:0], rows: j.result.rows[:0], written: j.result.written[:0]}
 	if err := j.proc.process(ctx, e, &j.result); err != nil {
-		j.env.exchange.dropEpoch(j.stored.Partition.ID, j.router.system)
+		j.env.exchange.endEpoch(j.stored.Partition.ID)
 		return err
 	}
 	j.machine.Step(j.env.clock.now(), j.result.processed)

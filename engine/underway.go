@@ -11,8 +11,8 @@ import (
 // time, which what it emits will have. Time and note are taken together: whoever
 // looks later (passed) either sees the note, or has read the clock before.
 //
-// A former epoch of the partition whose outcome is unknown keeps its time: its rows
-// may be in the store, and nobody is told of them before the next commit.
+// A former epoch whose commit failed keeps its time until the partition's next job has
+// a generation (settleEpoch): its rows may be in the store, or come there.
 //
 // Epochs of other processes are not known here. Of what those send, only that holds
 // system time back which was read and waits.
@@ -20,27 +20,34 @@ func (x *exchange) beginEpoch(id store.PartitionID, c clock) int64 {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	wall := c.now().Wall
-	if _, former := x.underway[id]; !former {
-		x.underway[id] = wall
-	}
+	x.underway[id] = wall
 	return wall
 }
 
-// endEpoch tells that everything the partition has committed was handed over.
+// settleEpoch is called when a partition has a new generation, after which no former
+// epoch can be committed (D-1). What such an epoch may have left for consumers, they are
+// made to read.
+func (x *exchange) settleEpoch(id store.PartitionID, consumers []store.PartitionID) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if _, unsure := x.underway[id]; !unsure {
+		return
+	}
+	delete(x.underway, id)
+	for _, c := range consumers {
+		if b := x.boxes[c]; b != nil {
+			b.lost = true
+			b.wake()
+		}
+	}
+}
+
+// endEpoch tells that everything the partition has committed was handed over, or that
+// it failed before a commit.
 func (x *exchange) endEpoch(id store.PartitionID) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	delete(x.underway, id)
-}
-
-// dropEpoch tells that the epoch with this system time failed before its commit. What
-// it may have kept of a former one stays.
-func (x *exchange) dropEpoch(id store.PartitionID, system int64) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.underway[id] == system {
-		delete(x.underway, id)
-	}
 }
 
 // passed returns, for each input, up to which system time nothing is on its way any
