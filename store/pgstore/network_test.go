@@ -113,6 +113,25 @@ func TestASlowNetworkIsCrossedAFewTimesOnly(t *testing.T) {
 	})
 }
 
+// A process that was cut off, and finds another one in its place when it is back,
+// leaves the store to that one.
+func TestAProcessThatWasCutOffLeavesTheStoreToItsSuccessor(t *testing.T) {
+	url, schema := newURL()
+	migrateUp(t, url)
+	net := network(t, server)
+	former := open(t, net.URL(schema), pgstore.Options{})
+	p := owned(t, former, 1)[0]
+	net.Down()
+	successor := open(t, url, pgstore.Options{})
+	must(t, net.Up())
+	await(t, func() bool {
+		err := former.Commit(t.Context(), numbered(p, 1))
+		return errors.Is(err, store.ErrStopped) && strings.Contains(err.Error(), "another process has taken it")
+	})
+	mine := raise(t, successor, p.ID).Partition
+	must(t, successor.Commit(t.Context(), &store.Commit{Partition: p.ID, Generation: mine.Generation, Computation: "c", Offset: []byte("1")}))
+}
+
 // The password of the URL is in no error.
 func TestErrorsDoNotShowThePassword(t *testing.T) {
 	_, schema := newURL()

@@ -53,10 +53,30 @@ func (s *Store) keepHeld(ctx context.Context) {
 				s.owner = held
 				break
 			}
+			if other := (*heldBy)(nil); errors.As(err, &other) && other.session != s.owner.conn.PgConn().PID() {
+				s.surrender(other)
+				return
+			}
 			s.opts.Logger.Debug("the store cannot be held yet", "error", classify(err))
 		}
 	}
 }
+
+// surrender lets every call fail: if both went on, they would take the partitions
+// from each other for ever.
+func (s *Store) surrender(to *heldBy) {
+	s.life.Lock()
+	defer s.life.Unlock()
+	s.lost = fmt.Errorf("%w: %w: while there was no connection, another process has taken it: %w", store.ErrStopped, store.ErrUnavailable, to)
+}
+
+// heldBy is the error that somebody holds the store, in a session of the server.
+type heldBy struct {
+	error
+	session uint32
+}
+
+func (h *heldBy) Unwrap() error { return h.error }
 
 // listen hears what other workers tell until the connection ends.
 func (o *owner) listen(ctx context.Context, t *telegraph) error {
@@ -101,21 +121,22 @@ func hold(ctx context.Context, p *place, shared bool) (*owner, error) {
 // holder describes who holds the store, as an error.
 func holder(ctx context.Context, conn *pgx.Conn, schema string) error {
 	const find = `
-		SELECT a.application_name, coalesce(host(a.client_addr), 'the same machine'), a.backend_start
+		SELECT a.pid, a.application_name, coalesce(host(a.client_addr), 'the same machine'), a.backend_start
 		FROM pg_locks l JOIN pg_stat_activity a USING (pid)
 		WHERE l.locktype = 'advisory' AND l.granted AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
 			AND l.classid = $1 AND l.objid::int8 = hashtext($2)::int8 & 4294967295 AND l.objsubid = 2`
 	var name, host string
 	var since time.Time
-	err := conn.QueryRow(ctx, find, uint32(lockSpace), schema).Scan(&name, &host, &since)
+	var session uint32
+	err := conn.QueryRow(ctx, find, uint32(lockSpace), schema).Scan(&session, &name, &host, &since)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		name, host = "a process that has just ended", "some machine"
 	case err != nil:
 		return err
 	}
-	return fmt.Errorf("%w: it is held by %q, connected from %s since %s; stop it, or use another schema",
-		store.ErrLocked, name, host, since.Format(time.RFC3339))
+	return &heldBy{fmt.Errorf("%w: it is held by %q, connected from %s since %s; stop it, or use another schema",
+		store.ErrLocked, name, host, since.Format(time.RFC3339)), session}
 }
 
 // release gives the store back, and waits until it is free.

@@ -26,8 +26,9 @@ type Store struct {
 	telegraph *telegraph
 	beside    beside
 
-	life    sync.Mutex // closed, and adding to running
+	life    sync.Mutex // closed, lost, and adding to running
 	closed  bool
+	lost    error // why the store is not this process's any more
 	running sync.WaitGroup
 }
 
@@ -108,6 +109,9 @@ func (s *Store) enter(ctx context.Context) error {
 	defer s.life.Unlock()
 	if s.closed {
 		return fmt.Errorf("%w: the store is closed", store.ErrUnavailable)
+	}
+	if s.lost != nil {
+		return s.lost
 	}
 	s.running.Add(1)
 	return nil

@@ -73,5 +73,11 @@ func (p *Proxy) Cut() error {
 	return p.proxy.Start()
 }
 
+// Down ends all connections, and lets none through until Up.
+func (p *Proxy) Down() { p.proxy.Stop() }
+
+// Up lets connections through again.
+func (p *Proxy) Up() error { return p.proxy.Start() }
+
 // Close ends all connections.
 func (p *Proxy) Close() { p.proxy.Stop() }
