@@ -168,42 +168,36 @@ func (l *lookup) read(ctx context.Context, keys []string) error {
 	return nil
 }
 
-// prepare reads what the inputs of an epoch will look up, in one read.
+// prepare reads what the inputs of an epoch will look up, in one read. An input that
+// has no key says so when it looks it up, which may be left out (D-24).
 func (l *lookup) prepare(ctx context.Context, p *functionProcessor, e *partition.Epoch) error {
 	clear(l.epoch)
 	if !l.preload {
 		return nil
 	}
 	var keys []string
-	add := func(stream string, of func() flow.Keyed) error {
-		if !l.provides(stream) {
-			return nil
+	add := func(of flow.Keyed) {
+		if key, err := l.keyOf(of); err == nil {
+			keys = append(keys, key)
 		}
-		key, err := l.keyOf(of())
-		keys = append(keys, key)
-		return err
 	}
 	for i := range p.messages {
-		m := &p.messages[i]
-		if err := add(m.StreamID, func() flow.Keyed { return *m }); err != nil {
-			return p.named(fmt.Errorf("joiner %s: %w", l.name, err), m)
+		if l.provides(p.messages[i].StreamID) {
+			add(p.messages[i])
 		}
 	}
 	for i := range e.Timers {
 		t := &e.Timers[i]
-		stream := p.node.timers[t.Stream].config.Stream
-		if err := add(stream, func() flow.Keyed {
-			return flow.Timer{Meta: flow.Meta{StreamID: stream}, Key: flow.NewKey(p.node.key, t.Key)}
-		}); err != nil {
-			return fmt.Errorf("joiner %s: timer of stream %s: %w", l.name, stream, err)
+		if stream := p.node.timers[t.Stream].config.Stream; l.provides(stream) {
+			add(flow.Timer{Meta: flow.Meta{StreamID: stream}, Key: flow.NewKey(p.node.key, t.Key)})
 		}
 	}
 	for _, vs := range e.Visits {
+		if !l.provides(p.node.visitors[vs.Visitor].stream) {
+			continue
+		}
 		for i := range vs.Visits {
-			key := vs.Visits[i].Key.Bytes
-			if err := add(p.node.visitors[vs.Visitor].stream, func() flow.Keyed { return flow.Visit{Key: flow.NewKey(p.node.key, key)} }); err != nil {
-				return err
-			}
+			add(flow.Visit{Key: flow.NewKey(p.node.key, vs.Visits[i].Key.Bytes)})
 		}
 	}
 	return l.read(ctx, keys)

@@ -292,6 +292,45 @@ func TestJoinersKeysOfTheirOwn(t *testing.T) {
 	})
 }
 
+// TestAKeyThatCannotBeMadeLeavesItsMessageOut: of an epoch whose messages look keys up,
+// one that has none fails alone (D-24).
+func TestAKeyThatCannotBeMadeLeavesItsMessageOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var answered atomic.Int64
+		const key = `[{name=hash;type=uint64;required=%true;expression="farm_hash(value / at)"}; {name=value;type=int64}; {name=at;type=int64}]`
+		r := newRig(t, 30, 3).looking(`join_on = {key_provider_streams = [rows]; key_schema_override = `+key+`}`, "",
+			func(rt flow.Runtime, of flow.Keyed) error {
+				if _, ok := of.(flow.Message); !ok {
+					return nil
+				}
+				_, err := flow.OpenJoined(rt, "/accounts", of)
+				if err == nil {
+					answered.Add(1)
+				}
+				return err
+			})
+		r.dynamic = "on_message_error = skip;"
+		s := storetest.NewModel()
+		columns, err := schema.New([]schema.Column{
+			{Name: "hash", Type: schema.TypeUint64, Expression: "farm_hash(value / at)", SortOrder: "ascending"},
+			{Name: "value", Type: schema.TypeInt64, SortOrder: "ascending"}, {Name: "at", Type: schema.TypeInt64, SortOrder: "ascending"},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, err := schema.NewTable(columns)
+		if err == nil {
+			_, err = s.CreateTable(t.Context(), "//accounts", table.String())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sum := r.run(s); sum.Messages != 30 || answered.Load() != 29 {
+			t.Errorf("%d messages, %d answered, want 30 and 29", sum.Messages, answered.Load())
+		}
+	})
+}
+
 // TestAnOutageOfATableIsNoAbsence: while rows cannot be read, the epoch fails, and no
 // key is taken for one without a row.
 func TestAnOutageOfATableIsNoAbsence(t *testing.T) {
