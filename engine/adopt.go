@@ -23,7 +23,7 @@ func (p *Pipeline) open(ctx context.Context, s store.Store) error {
 	if err := p.plan.check(ctx, s); err != nil {
 		return err
 	}
-	if err := p.plan.checkTables(ctx, s); err != nil {
+	if err := errors.Join(p.plan.checkTables(ctx, s), p.plan.bindJoiners(ctx, s)); err != nil {
 		return err
 	}
 	if err := p.plan.attach(ctx, s); err != nil {

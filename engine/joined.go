@@ -18,8 +18,8 @@ import (
 
 // joinerPlan is a static table that visit streams scan beside the state.
 type joinerPlan struct {
-	name  string
-	table *external.Joiner
+	name, at string // at is where the spec says so
+	table    *external.Joiner
 }
 
 // tablesOf are the names of the static tables that a computation joins.
@@ -42,12 +42,15 @@ func (b *builder) joiners(ctx context.Context, n *node, c *spec.Computation, pat
 			GroupBy: c.GroupBy, SpecDir: b.o.SpecDir, DataDir: b.o.DataDir, Now: clock.mono, Log: b.o.Log,
 		})
 		if err == nil {
-			n.joiners = append(n.joiners, joinerPlan{name, table})
+			n.joiners = append(n.joiners, joinerPlan{name, at, table})
 			err = n.setJoiner(len(n.joiners)-1, n.dynamic)
 		}
 		b.problem(at, err)
 		if err != nil {
 			continue
+		}
+		if table.InStore() {
+			continue // it is looked at when the store is open
 		}
 		if err := table.Fits(ctx); errors.Is(err, external.ErrUnfit) {
 			b.problem(at, err)

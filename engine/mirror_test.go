@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -28,7 +29,7 @@ const mirrorSpec = `{ spec = { computations = { mirror = {
     computation_class_name = transform; processing_function = mirror; processing_function_parameters = {source = "/source"};
     group_by_schema = [{name=hash;type=uint64;expression="farm_hash(key)"}; {name=key;type=utf8}];
     key_visitor_streams = {sweep = {names = ["/mirror"]; external_names = ["/source"]}};
-    external_state_joiners = {"/source" = {class_name = static_table; parameters = {path = "%s"; %s}}} } } };
+    external_state_joiners = {"/source" = {class_name = static_table; parameters = {path = %s; %s}}} } } };
   dynamic_spec = {computations = {mirror = {
     desired_partition_count = 2; key_visitor_streams = {sweep = {period = "1s"; finite = %%false}};
     external_state_joiners = {"/source" = {parameters = {unavailable_source_backoff = "2s"}}} }}} }`
@@ -37,12 +38,18 @@ const mirrorSpec = `{ spec = { computations = { mirror = {
 type mirrorRig struct {
 	*Pipeline
 	t    *testing.T
-	path string
+	data string
 	done chan error
 }
 
 // startMirror mirrors the table at a path; more are parameters of its joiner.
 func startMirror(t *testing.T, path, more string) *mirrorRig {
+	t.Helper()
+	return startMirrorIn(t, storetest.NewModel(), strconv.Quote(path), more)
+}
+
+// startMirrorIn keeps the states in a store; the path is YSON.
+func startMirrorIn(t *testing.T, in store.Store, path, more string) *mirrorRig {
 	t.Helper()
 	s, err := spec.Parse("mirror.yson", fmt.Appendf(nil, mirrorSpec, path, more))
 	if err != nil {
@@ -52,13 +59,14 @@ func startMirror(t *testing.T, path, more string) *mirrorRig {
 	if err := function.Register(&functions); err != nil {
 		t.Fatal(err)
 	}
-	p, err := Prepare(t.Context(), Options{Spec: s, Functions: &functions, DataDir: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
+	data := t.TempDir()
+	p, err := Prepare(t.Context(), Options{Spec: s, Functions: &functions, DataDir: data, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &mirrorRig{Pipeline: p, t: t, path: path, done: make(chan error, 1)}
+	m := &mirrorRig{Pipeline: p, t: t, data: data, done: make(chan error, 1)}
 	go func() {
-		_, err := p.Run(t.Context(), storetest.NewModel())
+		_, err := p.Run(t.Context(), in)
 		m.done <- err
 	}()
 	return m

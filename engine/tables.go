@@ -56,6 +56,11 @@ func (p *plan) userOf(table string) string {
 				return n.lookups[i].at
 			}
 		}
+		for _, j := range n.joiners {
+			if j.table.InStore() && j.table.Path() == table {
+				return j.at
+			}
+		}
 	}
 	return ""
 }

@@ -15,14 +15,12 @@ func (j *Joiner) acquire(ctx context.Context) (*version, bool, error) {
 		return nil, false, ctx.Err()
 	}
 	defer func() { <-j.opening }()
-	at, err := j.source.disk.stamp(j.source.path)
+	at, err := j.source.now(ctx)
 	if err != nil {
 		return nil, false, j.named(err)
 	}
-	j.mu.Lock()
-	v := j.current
-	j.mu.Unlock()
-	if v == nil || v.stamp != at {
+	v := j.upToDate(at)
+	if v == nil {
 		if v, err = j.openAt(ctx, at); err != nil {
 			return nil, false, err
 		}
@@ -47,10 +45,25 @@ func (j *Joiner) openAt(ctx context.Context, at stamp) (*version, error) {
 	}
 	v, err := j.source.open(ctx, wholly)
 	j.spoiled = spoiled{}
-	if errors.Is(err, ErrMalformed) {
+	switch {
+	case err == nil:
+		v.opened = now
+	case errors.Is(err, ErrMalformed):
 		j.spoiled = spoiled{at, err, now + j.dynamic.Load().Backoff}
 	}
 	return v, err
+}
+
+// upToDate returns the current version if it is the one with that stamp. A table in the
+// store that is too short is counted again now and then: it may have grown.
+func (j *Joiner) upToDate(at stamp) *version {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	v := j.current
+	if v == nil || v.stamp != at || v.stored != nil && j.doubt && j.now()-v.opened >= j.dynamic.Load().Backoff {
+		return nil
+	}
+	return v
 }
 
 // use puts a version in place of the one before it, and takes it for one more
@@ -64,6 +77,9 @@ func (j *Joiner) use(v *version) (doubt bool) {
 		j.believe(v)
 		return false
 	case news:
+		if j.source.inStore {
+			j.noteDoubt(v)
+		}
 		j.log.Warn("a table shrank by so much that what it does not have counts as unknown; if this is right, say so with rondo table accept",
 			"joiner", j.name, "path", j.source.path, "rows", v.identity.Rows)
 	}
@@ -130,6 +146,13 @@ func (j *Joiner) release(v *version) {
 
 func leave(v *version) {
 	if v.users--; v.users == 0 {
-		_ = v.file.Close() // it was read only
+		_ = v.close() // it was read only
 	}
+}
+
+func (v *version) close() error {
+	if v.file == nil {
+		return nil
+	}
+	return v.file.Close()
 }

@@ -1,6 +1,6 @@
 // Package external reads static tables, files in Parquet, CSV or JSON Lines that
-// are sorted by the key of a computation, and lets visit streams scan them beside
-// the state (KV-51 to KV-55). [Sort] makes such files.
+// are sorted by the key of a computation, or tables in the store, and lets visit
+// streams scan them beside the state (KV-51 to KV-55). [Sort] makes such files.
 //
 // A [Joiner] is a table as one computation joins it; a [Scan] lists it for one
 // partition. What a table does not answer for certain is never an absence: it is
@@ -20,6 +20,9 @@
 //     slices makes none unknown: each is of one version.
 //   - A file that was only touched or copied is the same version if it has a checksum.
 //   - A table that is malformed is not read read_attempts times: nothing would change.
+//   - A table in the store is known by its id: another one in its place is another
+//     version, while rows that are written one by one are not. So they are not read
+//     ahead, and its rows are counted when it is opened.
 //   - The number of rows at the last completed pass lies in the data folder, since it
 //     says something about the table rather than about state.
 package external

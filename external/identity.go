@@ -12,10 +12,14 @@ type Identity struct {
 	// empty for a text without one.
 	Checksum string
 	stamp    stamp
+	table    uint64 // in the store
 }
 
 // Same tells whether both are one version.
 func (i Identity) Same(o Identity) bool {
+	if i.table != 0 || o.table != 0 {
+		return i.table == o.table
+	}
 	if i.Checksum != "" || o.Checksum != "" {
 		return i.Rows == o.Rows && i.Checksum == o.Checksum
 	}
@@ -24,6 +28,9 @@ func (i Identity) Same(o Identity) bool {
 
 // String is what people are shown, and what accept is told.
 func (i Identity) String() string {
+	if i.table != 0 {
+		return fmt.Sprintf("%d rows, table %d of the store", i.Rows, i.table)
+	}
 	if i.Checksum != "" {
 		return fmt.Sprintf("%d rows, checksum %s", i.Rows, i.Checksum)
 	}

@@ -68,7 +68,7 @@ func New(o Options) (*Joiner, error) {
 		record:  recordOf(o.DataDir, o.Computation, o.Name),
 		opening: make(chan struct{}, 1),
 	}
-	j.source = source{disk: osDisk{}, path: p.Path, groupBy: o.GroupBy, columns: p.columns, read: &j.read}
+	j.source = source{disk: osDisk{}, path: p.path, inStore: p.inStore, groupBy: o.GroupBy, columns: p.columns, read: &j.read}
 	if j.before, err = j.record.rows(); err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (j *Joiner) Fits(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return v.file.Close()
+	return v.close()
 }
 
 // Columns are those of the version that was opened last, nil before.
@@ -132,7 +132,7 @@ func (j *Joiner) Columns() *schema.Schema {
 	if j.current == nil {
 		return nil
 	}
-	return j.current.content.schema()
+	return j.current.keyed.table
 }
 
 func (j *Joiner) named(err error) error { return fmt.Errorf("table %s: %w", j.source.path, err) }
@@ -168,13 +168,32 @@ func (j *Joiner) length() (rows int64, news bool) {
 }
 
 // Accept makes the version that is at the path now believed, however short it is
-// (KV-55). Pipelines that run see it too.
-func (j *Joiner) Accept(ctx context.Context) (Identity, error) {
+// (KV-55); of a table in the store, the one that a pipeline doubted last. Pipelines that
+// run see it too. It returns what was accepted.
+func (j *Joiner) Accept(ctx context.Context) (string, error) {
+	if j.source.inStore {
+		return j.acceptDoubted()
+	}
 	i, err := j.Check(ctx)
 	if err == nil && j.record.dir != "" {
-		err = j.record.accept(i)
+		err = j.record.accept(i.String())
 	}
-	return i, err
+	return i.String(), err
+}
+
+// noteDoubt records which version is doubted: a command cannot look into the store.
+func (j *Joiner) noteDoubt(v *version) {
+	if err := j.record.doubt(v.identity.String()); err != nil {
+		j.log.Warn("it is not recorded which table is doubted, so it cannot be accepted", "joiner", j.name, "error", err)
+	}
+}
+
+func (j *Joiner) acceptDoubted() (string, error) {
+	doubted, err := j.record.doubted()
+	if err != nil {
+		return "", fmt.Errorf("table %s: %w", j.source.path, err)
+	}
+	return doubted, j.record.accept(doubted)
 }
 
 // Close lets go of the table. It is called once, after all scans are closed.

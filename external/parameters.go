@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/rondo-flow/rondo/flow"
 	"github.com/rondo-flow/rondo/schema"
+	"github.com/rondo-flow/rondo/yson"
 )
 
 // Class names of the static table joiner, the short one and the long one.
@@ -27,14 +29,16 @@ const (
 
 // Parameters are those of the joiner "static_table".
 type Parameters struct {
-	// The file, relative to the folder of the spec file; its end says the format: .parquet, .csv, .jsonl or .ndjson.
-	Path string `yson:"path,required"`
+	// The file, relative to the folder of the spec file; its end says the format: .parquet, .csv, .jsonl or .ndjson. Or, with // in front, a table in the store.
+	Path *yson.Node `yson:"path,required"`
 	// What becomes of a slice that cannot be read: it is listed again (retry), or its keys are unknown.
 	Unavailable string `yson:"unavailable_source_policy" enum:"retry mark_unreadable"`
 	// Columns of a text that has no .meta file; those of CSV are strings by default.
 	Schema []schema.Column `yson:"schema"`
 
 	columns *schema.Schema // of Schema, nil if it is not given
+	path    string         // of a file, or the name in the store
+	inStore bool
 }
 
 // DynamicParameters are those of the joiner "static_table" in the dynamic spec. They
@@ -70,16 +74,36 @@ func parse(o Options) (Parameters, error) {
 	if err := o.Parameters.Decode(&p); err != nil {
 		return p, err
 	}
-	if p.Path == "" {
-		return p, errors.New("path is empty: name the file of the table")
-	}
-	if !filepath.IsAbs(p.Path) {
-		p.Path = filepath.Join(o.SpecDir, p.Path)
-	}
-	if _, err := FormatOf(p.Path); err != nil {
+	if err := p.readPath(&o); err != nil {
 		return p, err
 	}
 	return p, p.readSchema()
+}
+
+// readPath finds out whether the table is a file, and how it is called.
+func (p *Parameters) readPath(o *Options) error {
+	problem := func(format string, args ...any) error {
+		return yson.One(p.Path, yson.Join(o.Parameters.Path(), "path"), format, args...)
+	}
+	if p.Path.Kind != yson.KindString || p.Path.Text == "" {
+		return problem("this names a file, such as airports.parquet, or a table in the store, such as //home/airports")
+	}
+	p.path, p.inStore = p.Path.Text, strings.HasPrefix(p.Path.Text, storedPrefix)
+	switch {
+	case p.inStore && p.Schema != nil:
+		return errors.New("schema is given, and a table in the store has one: leave it out")
+	case p.inStore:
+		var err error
+		p.path, err = (&TableParameters{p.Path}).name(o.Parameters)
+		return err
+	case len(p.Path.Attributes) > 0:
+		return problem("attributes <...> mean nothing for a file: remove them")
+	}
+	if !filepath.IsAbs(p.path) {
+		p.path = filepath.Join(o.SpecDir, p.path)
+	}
+	_, err := FormatOf(p.path)
+	return err
 }
 
 func (p *Parameters) readSchema() (err error) {

@@ -60,6 +60,7 @@ type lastPass struct {
 const (
 	passFile   = "pass.json"
 	acceptFile = "accepted"
+	doubtFile  = "doubted"
 )
 
 // rows returns -1 if no pass has been completed.
@@ -102,7 +103,24 @@ func (r record) accepted() string {
 	return string(data)
 }
 
-func (r record) accept(i Identity) error { return r.write(acceptFile, []byte(i.String())) }
+func (r record) accept(version string) error { return r.write(acceptFile, []byte(version)) }
+
+// doubt notes a version of a table in the store that is not believed.
+func (r record) doubt(version string) error {
+	if r.dir == "" {
+		return nil
+	}
+	return r.write(doubtFile, []byte(version))
+}
+
+// doubted returns the version that was noted last.
+func (r record) doubted() (string, error) {
+	data, err := os.ReadFile(filepath.Join(r.dir, doubtFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", errors.New("no pipeline has found it too short: there is nothing to accept")
+	}
+	return string(data), err
+}
 
 // write replaces a file as a whole.
 func (r record) write(name string, data []byte) error {

@@ -68,11 +68,7 @@ func (s *Scan) try(ctx context.Context, sl *Slice) (Answer, error) {
 		return Answer{}, err
 	}
 	defer s.joiner.release(v)
-	p, err := s.at(v, sl)
-	if err != nil {
-		return Answer{}, err
-	}
-	entries, to, err := p.list(ctx, sl)
+	entries, to, err := s.entries(ctx, v, sl)
 	if err != nil {
 		return Answer{}, s.joiner.named(err)
 	}
@@ -89,6 +85,18 @@ func (s *Scan) try(ctx context.Context, sl *Slice) (Answer, error) {
 	return Answer{Entries: entries, CompleteTo: to, Doubtful: doubtful}, nil
 }
 
+// entries lists a slice of a version.
+func (s *Scan) entries(ctx context.Context, v *version, sl *Slice) ([]*Entry, string, error) {
+	if v.stored != nil {
+		return s.joiner.source.listStored(ctx, v, sl)
+	}
+	p, err := s.at(v, sl)
+	if err != nil {
+		return nil, "", err
+	}
+	return p.list(ctx, sl)
+}
+
 // at returns the position of a bucket, a new one after a jump back, over much, or
 // to another version.
 func (s *Scan) at(v *version, sl *Slice) (*position, error) {
@@ -99,7 +107,7 @@ func (s *Scan) at(v *version, sl *Slice) (*position, error) {
 	s.joiner.opens.Add(1)
 	w, err := newWalk(v.content, v.keyed, sl.Lower)
 	if err != nil {
-		return nil, s.joiner.named(err)
+		return nil, err
 	}
 	s.joiner.hold(v)
 	p := &position{version: v, walk: w, low: sl.Lower}

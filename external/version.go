@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"sync/atomic"
+	"time"
 
 	"github.com/rondo-flow/rondo/schema"
 )
@@ -16,8 +17,10 @@ type version struct {
 	identity Identity
 	stamp    stamp
 	content  content
+	stored   *schema.Table // of a table in the store, which has no content and no file
 	keyed    *keyed
 	file     file
+	opened   time.Duration // when it was
 	// users and accepted are guarded by the joiner's lock: the version is closed when
 	// users is 0, and accepted when somebody said that its length is right.
 	users    int
@@ -27,12 +30,14 @@ type version struct {
 // source says where a table is and what its rows are.
 type source struct {
 	disk    disk
-	path    string
+	path    string // of a file, or the name in the store
+	inStore bool
 	groupBy *schema.Schema
 	// columns are those of a text that has no .meta file, nil for those that its
 	// header names.
 	columns *schema.Schema
 	read    *atomic.Int64
+	stored  Stored // nil before it is open
 }
 
 // depth is how much of a table is looked at when it is opened.
@@ -45,6 +50,26 @@ const (
 
 // open opens the version that is at the path now.
 func (s *source) open(ctx context.Context, d depth) (*version, error) {
+	if s.inStore {
+		v, err := s.openStored(ctx, d)
+		if err != nil {
+			return nil, fmt.Errorf("table %s: %w", s.path, err)
+		}
+		return v, nil
+	}
+	return s.openFile(ctx, d)
+}
+
+// now tells which version is at the path now, without reading it.
+func (s *source) now(ctx context.Context) (stamp, error) {
+	if !s.inStore {
+		return s.disk.stamp(s.path)
+	}
+	id, _, err := s.find(ctx)
+	return stampOfStored(id), err
+}
+
+func (s *source) openFile(ctx context.Context, d depth) (*version, error) {
 	format, err := FormatOf(s.path)
 	if err != nil {
 		return nil, err

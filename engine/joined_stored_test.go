@@ -1,0 +1,231 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rondo-flow/rondo/external"
+	"github.com/rondo-flow/rondo/flow"
+	"github.com/rondo-flow/rondo/function"
+	"github.com/rondo-flow/rondo/schema"
+	"github.com/rondo-flow/rondo/spec"
+	"github.com/rondo-flow/rondo/store"
+	"github.com/rondo-flow/rondo/store/storetest"
+	"github.com/rondo-flow/rondo/yson"
+)
+
+// places is a table in a store that is mirrored, and what the mirror has to be.
+type places struct {
+	t     *testing.T
+	store store.Tables
+	name  string
+	id    store.TableID
+	form  *schema.Table
+}
+
+func newPlaces(t *testing.T, s store.Tables, nameOfKey string) *places {
+	t.Helper()
+	columns, err := schema.New([]schema.Column{
+		{Name: "hash", Type: schema.TypeUint64, Expression: fmt.Sprintf("farm_hash(%s)", nameOfKey), SortOrder: "ascending"},
+		{Name: nameOfKey, Type: schema.TypeString, SortOrder: "ascending"},
+		{Name: "value", Type: schema.TypeInt64},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &places{t: t, store: s, name: "//places"}
+	if p.form, err = schema.NewTable(columns); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (p *places) must(err error) {
+	p.t.Helper()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// replace puts n rows with a value in place of all, as an import does.
+func (p *places) replace(n int, value int64) {
+	p.t.Helper()
+	ctx := context.Background()
+	id, err := p.store.CreateTable(ctx, p.name+"#import", p.form.String())
+	p.must(err)
+	p.id = id
+	p.put(0, n, value)
+	p.must(p.store.RenameTable(ctx, id, p.name))
+}
+
+// put writes some rows one by one; a value of 0 deletes them.
+func (p *places) put(from, to int, value int64) {
+	p.t.Helper()
+	for i := from; i < to; i++ {
+		key, row, err := p.form.Encode(schema.Row{{}, schema.String(fmt.Sprintf("k%03d", i)), schema.Int64(value)})
+		p.must(err)
+		if value == 0 {
+			row = nil
+		}
+		p.must(p.store.WriteRows(context.Background(), []store.TableWrite{{Table: p.id, Key: key, Value: row}}))
+	}
+}
+
+// want wants n rows to be mirrored.
+func (m *mirrorRig) want(what string, n int) {
+	m.t.Helper()
+	m.pass()
+	if got := m.states(); len(got) != n {
+		m.t.Errorf("%s: %d keys are mirrored, want %d: %+v", what, len(got), n, m.Problems())
+	}
+}
+
+// accept is what rondo table accept does.
+func (m *mirrorRig) accept() {
+	m.t.Helper()
+	node, err := yson.Parse([]byte(`{path="//places"}`), yson.YSON)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	j, err := external.New(external.Options{
+		Computation: "mirror", Name: "/source", Parameters: flow.NewParameters(node, "p"), DataDir: m.data,
+		Now: func() time.Duration { return 0 }, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	defer j.Close()
+	if version, err := j.Accept(m.t.Context()); err != nil || !strings.Contains(version, "of the store") {
+		m.t.Fatal(version, err)
+	}
+}
+
+// TestTablesInTheStoreAreJoinedLikeFiles mirrors a table in the store through all that
+// may happen to it (KV-51 to KV-55).
+func TestTablesInTheStoreAreJoinedLikeFiles(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := storetest.NewModel()
+		p := newPlaces(t, s, "key")
+		m := startMirrorIn(t, s, `"//places"`, "unavailable_source_policy = mark_unreadable")
+		m.want("there is no table", 0)
+		if !m.says("source_unavailable", "//places", "rondo table create") {
+			t.Errorf("that there is no table is not shown: %+v", m.Problems())
+		}
+		p.replace(100, 1)
+		m.want("an import", 100)
+		p.put(100, 120, 1)
+		m.want("rows more", 120)
+		p.put(0, 15, 0)
+		m.want("rows less", 105)
+		p.replace(60, 2)
+		m.want("another import", 60)
+		p.replace(20, 2)
+		m.want("a short import", 60)
+		if !m.says("/shrunk", "20 rows") {
+			t.Errorf("that it is short is not shown: %+v", m.Problems())
+		}
+		m.accept()
+		m.want("it is accepted", 20)
+		p.replace(5, 2)
+		m.want("a shorter import", 20)
+		p.put(5, 15, 2)
+		m.want("it becomes longer", 15)
+		if err := m.Tables().DropTable(t.Context(), p.id); !errors.Is(err, ErrTableInUse) || !strings.Contains(err.Error(), "external_state_joiners./source") {
+			t.Errorf("a table that is joined may be dropped: %v", err)
+		}
+		if err := s.DropTable(t.Context(), p.id); err != nil {
+			t.Fatal(err)
+		}
+		m.want("it is dropped", 15)
+		p.replace(16, 2)
+		m.want("it is there again", 16)
+		if len(m.Problems()) > 0 {
+			t.Errorf("%+v", m.Problems())
+		}
+		m.stop()
+	})
+}
+
+// TestTablesInTheStoreWithAnotherKeyAreRefused starts a mirror of one.
+func TestTablesInTheStoreWithAnotherKeyAreRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := storetest.NewModel()
+		newPlaces(t, s, "place").replace(1, 1)
+		m := startMirrorIn(t, s, `"//places"`, "")
+		err := <-m.done
+		for _, want := range []string{"joiner /source: table //places: ", "column 2 of the key is place string in the table and key utf8"} {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v, without %s", err, want)
+			}
+		}
+	})
+}
+
+// TestTheClusterIsPartOfATablesName mirrors each of two tables with the same path.
+func TestTheClusterIsPartOfATablesName(t *testing.T) {
+	for path, n := range map[string]int{`"//places"`: 5, `<append=%true; cluster=away>"//places"`: 7} {
+		synctest.Test(t, func(t *testing.T) {
+			s := storetest.NewModel()
+			newPlaces(t, s, "key").replace(5, 1)
+			other := newPlaces(t, s, "key")
+			other.name = "away://places"
+			other.replace(7, 1)
+			m := startMirrorIn(t, s, path, "")
+			m.want(path, n)
+			m.stop()
+		})
+	}
+}
+
+// TestSlicesOfATableInTheStore lists with every limit on rows: what is given out is
+// below what it is complete to, and all of it.
+func TestSlicesOfATableInTheStore(t *testing.T) {
+	s := storetest.NewModel()
+	p := newPlaces(t, s, "key")
+	p.replace(20, 1)
+	for rows := 1; rows < 23; rows++ {
+		got, lower := 0, ""
+		for {
+			n, last := 0, ""
+			more, err := storedTables{s}.List(t.Context(), uint64(p.id), external.Slice{Lower: lower, MaxRows: rows, MaxBytes: 1 << 20}, func(key string, _ []byte) error {
+				n, last = n+1, key
+				return nil
+			})
+			if err != nil || n > rows || more != "" && (n == 0 || more <= last) {
+				t.Fatalf("%d rows of at most %d up to %x, more at %x: %v", n, rows, last, more, err)
+			}
+			if got += n; more == "" {
+				break
+			}
+			lower = more
+		}
+		if got != 20 {
+			t.Errorf("%d rows with lists of %d", got, rows)
+		}
+	}
+}
+
+// TestATableHasOneWriterAndAnyReaders joins a table that the same computation writes.
+func TestATableHasOneWriterAndAnyReaders(t *testing.T) {
+	t.Run("VAL-14 a manager and a reader", func(t *testing.T) {
+		text := strings.Replace(fmt.Sprintf(mirrorSpec, `"//places"`, ""), "external_state_joiners =",
+			`external_state_managers = {"/rows" = {class_name = simple; parameters = {path = "//places"}}}; external_state_joiners =`, 1)
+		s, err := spec.Parse("mirror.yson", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var functions flow.Registry
+		if err := function.Register(&functions); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Prepare(t.Context(), Options{Spec: s, Functions: &functions, DataDir: t.TempDir(), Log: slog.New(slog.DiscardHandler)}); err != nil {
+			t.Error(err)
+		}
+	})
+}
