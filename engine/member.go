@@ -24,8 +24,8 @@ type Membership interface {
 	Now() int64
 }
 
-// gossipEvery is how often a worker asks what others have committed, and
-// sizesEvery how much waits for their partitions.
+// gossipEvery is how often a worker asks what others have committed, unless they
+// tell it by themselves, and sizesEvery how much waits for their partitions.
 const (
 	gossipEvery = 50 * time.Millisecond
 	sizesEvery  = time.Second
@@ -171,15 +171,15 @@ func (e *environment) newGossip(p *plan, parts []store.Partition) *gossip {
 
 // run asks until the round ends. That the store does not answer stops nobody else.
 func (g *gossip) run(ctx context.Context) error {
-	ticker := time.NewTicker(gossipEvery)
-	defer ticker.Stop()
 	var sized time.Duration
+	told := &store.Hint{All: true}
 	for len(g.foreign) > 0 {
-		if err := g.hear(ctx); err != nil && ctx.Err() == nil {
+		if err := g.hear(ctx, told); err != nil && ctx.Err() == nil {
 			g.env.log.Warn("reports of other workers cannot be read", "error", err)
 		}
+		told = g.listen(ctx)
 		if now := g.env.clock.mono(); now-sized >= sizesEvery {
-			sized = now
+			sized, told.All = now, true // a hint may be lost
 			if err := g.measure(ctx); err != nil && ctx.Err() == nil {
 				g.env.log.Warn("the inboxes of other workers cannot be read", "error", err)
 			}
@@ -189,15 +189,32 @@ func (g *gossip) run(ctx context.Context) error {
 			return nil
 		case <-g.env.halt.Load().done:
 			return nil
-		case <-ticker.C:
+		default:
 		}
 	}
 	return nil
 }
 
+// listen waits until others have told something, or for a moment.
+func (g *gossip) listen(ctx context.Context) *store.Hint {
+	ctx, cancel := context.WithTimeout(ctx, gossipEvery)
+	defer cancel()
+	hinter, ok := g.env.store.(store.Hinter)
+	if !ok {
+		<-ctx.Done()
+		return &store.Hint{All: true}
+	}
+	told, err := hinter.NextHint(ctx)
+	if err != nil {
+		<-ctx.Done() // the store may be closed
+		return &store.Hint{}
+	}
+	return told
+}
+
 // hear passes on the reports that are new.
-func (g *gossip) hear(ctx context.Context) error {
-	reports, err := g.env.store.Reports(ctx)
+func (g *gossip) hear(ctx context.Context, told *store.Hint) error {
+	reports, err := g.read(ctx, told)
 	if err != nil {
 		return fmt.Errorf("read reports: %w", err)
 	}
@@ -209,6 +226,17 @@ func (g *gossip) hear(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+func (g *gossip) read(ctx context.Context, told *store.Hint) ([]store.Report, error) {
+	if told.All {
+		return g.env.store.Reports(ctx)
+	}
+	of := slices.DeleteFunc(told.Reporters, func(id store.PartitionID) bool { return !g.foreign[id] })
+	if len(of) == 0 {
+		return nil, nil
+	}
+	return g.env.store.(store.Hinter).ReportsOf(ctx, of)
 }
 
 func (g *gossip) pass(r, before *store.Report) {
