@@ -197,10 +197,13 @@ func TestRowsThatOthersChangeAreNeverLost(t *testing.T) {
 		for range 40 {
 			<-time.After(time.Duration(rng.IntN(9)) * time.Millisecond)
 			key := fmt.Sprint(rng.IntN(7))
-			is := table.rows()[key]
-			k, value, err := table.form.Encode(schema.Row{{}, schema.String(key), schema.Int64(is[0] + 1000), schema.Int64(is[1])})
+			k, _, err := table.form.Encode(schema.Row{{}, schema.String(key), schema.Int64(0), schema.Int64(0)})
 			p.must(err)
+			// What is written is made from no older row than the one that is compared.
 			was, err := s.GetRows(t.Context(), table.id, []string{k})
+			p.must(err)
+			is := table.rows()[key]
+			_, value, err := table.form.Encode(schema.Row{{}, schema.String(key), schema.Int64(is[0] + 1000), schema.Int64(is[1])})
 			p.must(err)
 			write := store.TableWrite{Table: table.id, Key: k, Value: value, Checked: true, Was: was[0]}
 			if err := s.WriteRows(t.Context(), []store.TableWrite{write}); err == nil {
