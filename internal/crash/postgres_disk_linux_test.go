@@ -26,7 +26,7 @@ func TestFiguresAreExactThroughFullDisksOfTheDatabase(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	j := newJob(t, seed(), shape{}).on(server, "job")
+	j := newJob(t, seed(), shape{rows: 10}).on(server, "job")
 	j.command = buildCommand(t)
 	ballast := filepath.Join(disk, "ballast")
 	j.withstand(fault{

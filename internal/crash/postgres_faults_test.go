@@ -122,7 +122,7 @@ func TestFiguresAreExactThroughFaultsOfTheDatabase(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			j := newJob(t, seed(), shape{})
+			j := newJob(t, seed(), shape{rows: 10})
 			j.command = command
 			j.withstand(faulty(j))
 		})

@@ -65,6 +65,9 @@ func classifyState(pg *pgconn.PgError) error {
 	}
 	switch pg.Code[:min(2, len(pg.Code))] {
 	case "XX": // internal errors, damaged data among them
+		if pg.Code == "XX000" && severity(pg) != "ERROR" {
+			return class(store.ErrUnavailable) // it ends the session, such as one that finds no room for a file
+		}
 		return class(store.ErrCorrupt)
 	case "08", "28", "3D", "53", "57", "58": // connection, rights, no database, resources, operator, system
 		return class(store.ErrUnavailable)

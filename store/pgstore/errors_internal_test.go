@@ -60,6 +60,16 @@ func TestTheLanguageOfTheServerChangesNoClass(t *testing.T) {
 	}
 }
 
+// A session that ends, for want of room on the server's disk, tells of no damage.
+func TestAnInternalErrorThatEndsTheSessionMayPass(t *testing.T) {
+	for severity, class := range map[string]error{"ERROR": store.ErrCorrupt, "FATAL": store.ErrUnavailable, "PANIC": store.ErrUnavailable} {
+		err := classify(&pgconn.PgError{Code: "XX000", Severity: severity, Message: "could not write init file"})
+		if !errors.Is(err, class) {
+			t.Errorf("%s: got %v, want %v", severity, err, class)
+		}
+	}
+}
+
 // D-3: only an answer that says that all was undone is believed.
 func TestAChangeThatWasNotAnsweredHasAnUnknownOutcome(t *testing.T) {
 	for _, err := range []error{
