@@ -62,6 +62,9 @@ func (s *Server) backup(r *http.Request) (any, error) {
 	if !filepath.IsAbs(request.Dir) {
 		return nil, outOfRange("dir", "an absolute path", "%s is no absolute path, which a backup needs: this process has another working folder than you", cmp.Or(request.Dir, "nothing"))
 	}
+	if s.opts.Backup == nil {
+		return nil, failf(http.StatusNotImplemented, "this program makes no backups: stop it and copy its data folder, or set Backup in its console.Options")
+	}
 	left, err := s.opts.Backup(r.Context(), request.Dir)
 	return &BackupAnswer{Left: left}, err
 }

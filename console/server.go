@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -27,17 +28,20 @@ const (
 	connections = 64
 )
 
-// Options are what a server is made of.
+// Options are what a server is made of. Only Pipeline is needed.
 type Options struct {
-	// Pipeline is the one to look at and to change. It has begun to run.
+	// Pipeline is the one to look at and to change. It has begun to run: see
+	// [engine.Pipeline.Begun].
 	Pipeline *engine.Pipeline
 	// Backup makes a copy of the data folder in a folder that is not there yet,
 	// and returns the files of sinks that it does not hold. The pipeline does not
-	// know where its store lies, so whoever opened it has to.
+	// know where its store lies, so whoever opened it has to. If nil, backups are
+	// refused.
 	Backup func(ctx context.Context, dir string) (left []string, err error)
-	// Now tells the time, as time.Now does: deadlines of connections follow it.
+	// Now tells the time, for the deadlines of connections. If nil, it is time.Now.
 	Now func() time.Time
-	// Log takes who asked for what, if it changes something.
+	// Log takes who asked for what, if it changes something, and what fails in
+	// here. If nil, it is slog.Default().
 	Log *slog.Logger
 }
 
@@ -53,6 +57,12 @@ type Server struct {
 // Serve begins to answer what comes through l, until [Server.Close]. It owns l: who
 // closes it ends only what comes through it.
 func Serve(l net.Listener, o Options) *Server {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Server{opts: o, cancel: cancel, slots: make(chan struct{}, connections)}
 	s.http = &http.Server{
@@ -140,7 +150,7 @@ func (s *Server) handle(h handler) http.Handler {
 			defer cancel()
 			r = r.WithContext(ctx)
 		}
-		value, err := h.f(r)
+		value, err := s.call(h, r)
 		switch {
 		case h.changes && err != nil:
 			s.opts.Log.Warn("control: refused", "request", r.URL.Path, "error", err)
@@ -149,6 +159,18 @@ func (s *Server) handle(h handler) http.Handler {
 		}
 		s.answer(w, value, err)
 	})
+}
+
+// call turns a panic of a handler into an error: left to the HTTP server, it would
+// cut the connection and look as if the pipeline had ended.
+func (s *Server) call(h handler, r *http.Request) (value any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.opts.Log.Error("control: a request made the server panic", "request", r.URL.Path, "panic", p, "stack", string(debug.Stack()))
+			value, err = nil, failf(http.StatusInternalServerError, "the server failed: %v; its log has more, the pipeline goes on", p)
+		}
+	}()
+	return h.f(r)
 }
 
 // readWhole replaces the body by what is read of it, and lets the time to read

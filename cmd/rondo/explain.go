@@ -22,7 +22,7 @@ type explainCommand struct {
 func (explainCommand) Help() string {
 	return `First comes the graph: each computation with what it reads, keeps, visits and writes, sources first. Then the effective spec, in which every parameter has its value, given or default.
 
-A data folder may hold another dynamic spec than the file, set after the file was loaded; explain says which one is in force, and shows that one. A function that this binary does not have is marked: it belongs to a program that uses Rondo as a library, and only that program can validate and run the spec. Nothing is changed.
+A data folder may hold another dynamic spec than the file, set after the file was loaded; explain says which one is in force, and shows that one. A function that this binary does not have is marked: it belongs to a program that uses Rondo as a library, and only that program can check the function and run the spec. Nothing is changed.
 
 Examples:
   rondo explain examples/flights/pipeline.yson

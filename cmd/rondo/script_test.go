@@ -24,13 +24,13 @@ import (
 )
 
 // Each file of testdata/script is a session at the command line, in a folder
-// that holds examples/flights, examples/audit and nothing else.
+// that holds examples/flights, examples/audit, examples/wait-join and nothing else.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "script"),
 		Setup: func(env *testscript.Env) error {
 			env.Values[jobsKey{}] = map[string]*scriptJob{}
-			for _, example := range []string{"flights", "audit"} {
+			for _, example := range []string{"flights", "audit", "wait-join"} {
 				if err := os.CopyFS(filepath.Join(env.WorkDir, "examples", example), os.DirFS("../../examples/"+example)); err != nil {
 					return err
 				}

@@ -9,13 +9,14 @@ import (
 
 	"github.com/rondo-flow/rondo/spec"
 	"github.com/rondo-flow/rondo/store"
+	"github.com/rondo-flow/rondo/yson"
 )
 
 type validateCommand struct{ specArg }
 
 // Help is shown below the usage.
 func (validateCommand) Help() string {
-	return `Everything is checked that rondo run would check before it begins, the files to read included. Queues are looked up when it runs.
+	return `Everything is checked that rondo run would check before it begins, the files to read included. Queues are looked up when it runs. A function that this binary does not have belongs to a program that uses Rondo as a library: it is said to be missing, and all else is checked.
 
 Example:
   rondo validate examples/flights/pipeline.yson`
@@ -27,24 +28,54 @@ func (c *validateCommand) Run(io *streams) error {
 	if err != nil {
 		return err
 	}
-	ctx := context.Background()
-	p, err := prepare(ctx, s, "", slog.New(slog.DiscardHandler))
+	strange, err := c.check(context.Background(), s)
 	if err != nil {
 		return err
 	}
-	if err := p.Check(ctx, nil); errors.Is(err, store.ErrNoQueue) {
-		s.Notes = append(s.Notes, fmt.Sprintf("for the first run: %v", err))
-	} else if err != nil {
+	if _, err = fmt.Fprint(io.out, verdict(s, len(strange) > 0)); err != nil || len(strange) == 0 {
 		return err
 	}
-	_, err = fmt.Fprint(io.out, verdict(s))
-	return err
+	return &specError{s.Path, strange}
+}
+
+// check finds what is wrong with a spec. Functions that this binary does not have
+// come apart from that, if all else is right.
+func (c *validateCommand) check(ctx context.Context, s *spec.Spec) (strange yson.Problems, err error) {
+	o, err := options(s, "", slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, err
+	}
+	known := o.Functions.Names()
+	strangers, err := addStrangers(o.Functions, s)
+	if err != nil {
+		return nil, err
+	}
+	strange = strangeProblems(s, strangers, known)
+	p, err := prepareWith(ctx, o)
+	if err == nil {
+		err = p.Check(ctx, nil)
+	}
+	wrong := (*specError)(nil)
+	switch {
+	case errors.Is(err, store.ErrNoQueue):
+		s.Notes = append(s.Notes, fmt.Sprintf("for the first run: %v", err))
+		err = nil
+	case err != nil && errors.As(err, &wrong):
+		err = &specError{s.Path, together(wrong.err, strange)}
+	case err != nil && len(strange) > 0:
+		err = &specError{s.Path, together(err, strange)}
+	}
+	return strange, err
 }
 
 // verdict is what a valid spec is and what is to be known about it.
-func verdict(s *spec.Spec) string {
+func verdict(s *spec.Spec, strange bool) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: valid\n  pipeline %s: %s, %s\n", s.Path, s.Name,
+	word := "valid"
+	if strange {
+		word = "valid but for functions that this binary does not have"
+	}
+	fmt.Fprintf(&b, "%s: %s\n  pipeline %s: %s, %s\n", s.Path, word, s.Name,
 		plural(len(s.Pipeline.Computations), "computation"), plural(len(s.Pipeline.Streams), "stream"))
 	for _, note := range s.Notes {
 		fmt.Fprintf(&b, "  note: %s\n", note)
