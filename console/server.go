@@ -30,8 +30,8 @@ const (
 
 // Options are what a server is made of. Only Pipeline is needed.
 type Options struct {
-	// Pipeline is the one to look at and to change. It has begun to run: see
-	// [engine.Pipeline.Begun].
+	// Pipeline is the one to look at and to change. Until it has begun to run
+	// ([engine.Pipeline.Begun]), requests are refused.
 	Pipeline *engine.Pipeline
 	// Backup makes a copy of the data folder in a folder that is not there yet,
 	// and returns the files of sinks that it does not hold. The pipeline does not
@@ -57,12 +57,7 @@ type Server struct {
 // Serve begins to answer what comes through l, until [Server.Close]. It owns l: who
 // closes it ends only what comes through it.
 func Serve(l net.Listener, o Options) *Server {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.Log == nil {
-		o.Log = slog.Default()
-	}
+	o = o.defaults()
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Server{opts: o, cancel: cancel, slots: make(chan struct{}, connections)}
 	s.http = &http.Server{
