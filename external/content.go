@@ -64,7 +64,10 @@ func (w *walk) next(ctx context.Context) (*Entry, error) {
 		if err == io.EOF {
 			return nil, err
 		}
-		return nil, fmt.Errorf("behind row %d: %w", w.at.row, err)
+		if w.at.row > 0 {
+			err = fmt.Errorf("behind row %d: %w", w.at.row, err)
+		}
+		return nil, err
 	}
 	if err := w.keyed.table.Check(row); err != nil {
 		return nil, malformedf("%s: %w", at, err)

@@ -21,7 +21,8 @@ type StoredRow struct {
 type ImportOptions struct {
 	// In is a file in any order: Parquet, CSV with a header or JSON Lines, by the end
 	// of its name. Its columns are found by their names; all of them must be the
-	// table's. Columns that it lacks become null, or are computed.
+	// table's. Columns that it lacks become null, or are computed; those of the key
+	// have to be there.
 	In    string
 	Table *schema.Table
 	// Put takes the next rows, which are its own, in the order of the file. They are
@@ -131,7 +132,7 @@ func openImport(o *ImportOptions) (*importInput, error) {
 	at, err := f.stamp()
 	if err == nil {
 		in.size = at.size
-		err = in.openAs(format, o.Table.Columns(), newBlocks(f, at.size, in.read))
+		err = in.openAs(format, o.Table, newBlocks(f, at.size, in.read))
 	}
 	if err == nil {
 		in.cursor, err = in.content.seek("")
@@ -144,7 +145,8 @@ func openImport(o *ImportOptions) (*importInput, error) {
 
 // openAs opens a file for columns. Of JSON Lines, any may be missing in any row; a
 // header says which there are; Parquet has types, which must be the same.
-func (in *importInput) openAs(format Format, table *schema.Schema, src *blocks) error {
+func (in *importInput) openAs(format Format, of *schema.Table, src *blocks) error {
+	table := of.Columns()
 	columns := given(table)
 	switch format {
 	case FormatParquet:
@@ -172,7 +174,7 @@ func (in *importInput) openAs(format Format, table *schema.Schema, src *blocks) 
 	if err != nil {
 		return err
 	}
-	if err := in.place(s, table); err != nil {
+	if err := errors.Join(in.place(s, table), hasKey(s, of.Key())); err != nil {
 		return err
 	}
 	if format != FormatParquet {
@@ -192,6 +194,17 @@ func given(table *schema.Schema) (out []schema.Column) {
 
 func noColumn(name string, table *schema.Schema) error {
 	return fmt.Errorf("the table has no column %s: %s", name, yson.DidYouMean(name, names(table)))
+}
+
+// hasKey makes sure that a file has the columns of the key that are not computed.
+func hasKey(file, key *schema.Schema) error {
+	var problems []error
+	for _, c := range key.Columns() {
+		if _, ok := file.Index(c.Name); !ok && c.Expression == "" {
+			problems = append(problems, fmt.Errorf("the file has no column %s, which is part of the key: add it, or rename the one that has it", c.Name))
+		}
+	}
+	return errors.Join(problems...)
 }
 
 // place finds the file's columns in the table.

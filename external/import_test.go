@@ -111,6 +111,9 @@ func TestRowsThatCannotBeImportedAreToldByTheirPlace(t *testing.T) {
 		{"a.csv", "hash,tail,seats\n7,N1,5\n", "column hash: it is 7u, and farm_hash(tail) gives"},
 		{"a.jsonl", `{"tail":"N1","seats":5,"wings":2}` + "\n", `the row has a column "wings", and the table does not`},
 		{"a.jsonl", `{"tail":"N1","seats":1.5}` + "\n", "seats"},
+		{"a.csv", "seats,range\n5,1\n", "the file has no column tail, which is part of the key"},
+		{"a.jsonl", `{"tail":"N1","seats":5}` + "\n" + `{"seats":6}` + "\n", "row 2 (line 2): column tail: it is part of the key"},
+		{"a.jsonl", `{"tail":null,"seats":5}` + "\n", "row 1 (line 1): column tail: it is part of the key"},
 		{"a.parquet", "PAR1", "Parquet"},
 		{"a.txt", "", "the format of a table"},
 	} {

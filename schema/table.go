@@ -166,7 +166,12 @@ func (t *Table) Complete(row Row) error {
 }
 
 // Encode checks a whole row, completes it and returns the two parts that are stored.
+// A row without a key is refused: a column of the key that is not computed must not
+// be null.
 func (t *Table) Encode(row Row) (key string, value []byte, err error) {
+	if err := t.keyed(row); err != nil {
+		return "", nil, err
+	}
 	if err := t.Complete(row); err != nil {
 		return "", nil, err
 	}
@@ -175,6 +180,17 @@ func (t *Table) Encode(row Row) (key string, value []byte, err error) {
 	}
 	n := t.key.Len()
 	return string(AppendKey(nil, row[:n]...)), AppendRow(nil, row[n:]), nil
+}
+
+// keyed makes sure that the row says what its key is.
+func (t *Table) keyed(row Row) error {
+	var errs []error
+	for i, e := range t.expressions {
+		if e == nil && i < len(row) && row[i].IsNull() {
+			errs = append(errs, columnError(t.key.columns[i].Name, "it is part of the key, and missing or null: give it a value"))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // Decode returns the row of what is stored. Bytes that are none of a row of this

@@ -42,6 +42,10 @@ func (c *tableCreateCommand) Run(io *streams) error {
 	if err != nil {
 		return err
 	}
+	verb := "has"
+	if _, e := ts.named(ctx, *c.Table); e == nil {
+		verb = "is already there, with"
+	}
 	_, err = ts.CreateTable(ctx, *c.Table, form.String())
 	if errors.Is(err, store.ErrConflict) {
 		if t, e := ts.named(ctx, *c.Table); e == nil {
@@ -51,7 +55,7 @@ func (c *tableCreateCommand) Run(io *streams) error {
 	if err = errors.Join(err, ts.close()); err != nil {
 		return err
 	}
-	return tell(io.err, "table %s has %s, sorted by %s", *c.Table, plural(form.Columns().Len(), "column"), strings.Join(namesOf(form.Key()), ", "))
+	return tell(io.err, "table %s %s %s, sorted by %s", *c.Table, verb, plural(form.Columns().Len(), "column"), strings.Join(namesOf(form.Key()), ", "))
 }
 
 // readTableSchema reads the list of columns, from a file if it names one.

@@ -20,7 +20,7 @@ type tablePutCommand struct {
 
 // Help is shown below the usage.
 func (tablePutCommand) Help() string {
-	return `A row takes the place of the one with its key. Columns that are not given are null, or computed. At a line that is no row the command fails, and lines before it may have been written; they may be written again.` + tableHelp + `
+	return `A row takes the place of the one with its key. Columns that are not given are null, or computed; those of the key that are not computed have to be given. At a line that is no row the command fails, and lines before it may have been written; they may be written again.` + tableHelp + `
 
 Examples:
   rondo table put pipeline.yson //home/accounts user=ann last_seen=2001-02-03T04:05:06Z
@@ -214,7 +214,7 @@ func describeColumns(t *table) string {
 			rest = append(rest, text)
 		}
 	}
-	return "key (" + strings.Join(key, ", ") + "), " + strings.Join(rest, ", ")
+	return strings.Join(append([]string{"key (" + strings.Join(key, ", ") + ")"}, rest...), ", ")
 }
 
 func (c *tableListCommand) listRows(ctx context.Context, io *streams, t *table) error {

@@ -75,7 +75,7 @@ func (c *tableSortCommand) types() (map[string]schema.Type, error) {
 }
 
 func sorted(w io.Writer, path string, res external.SortResult) error {
-	_, err := fmt.Fprintf(w, "rondo: sorted %s into %s\n", plural(int(res.Rows), "row"), path)
+	_, err := fmt.Fprintf(w, "rondo: sorted %s into %s\n", pluralDigits(res.Rows, "row"), path)
 	return err
 }
 
