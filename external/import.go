@@ -246,6 +246,9 @@ func Export(ctx context.Context, path string, table *schema.Schema, next func(co
 			return o.count, o.finish()
 		}
 		if err == nil {
+			err = s.CheckYSON(row)
+		}
+		if err == nil {
 			err = o.write(row)
 		}
 		if err != nil {

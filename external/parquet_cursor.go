@@ -136,6 +136,9 @@ func (t *parquetTable) translate(values parquet.Row) (schema.Row, error) {
 		if !ok {
 			return nil, malformedf("column %s: %s is out of range of %s", c.Name, v, c.Type)
 		}
+		if err := value.CheckYSON(); err != nil {
+			return nil, malformedf("column %s: %w", c.Name, err)
+		}
 		row[place] = value
 	}
 	return row, nil

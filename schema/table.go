@@ -114,7 +114,8 @@ func (t *Table) Key() *Schema { return t.key }
 
 // CheckKey tells why keys of a computation are no keys of the table: the columns
 // must have the names and types of group_by_schema, in its order. string and utf8
-// count as one type. Expressions must be equal if both give one.
+// count as one type. What group_by_schema computes, the table must compute by the same
+// expression: or rows could have a hash that is none, and be visited under it.
 func (t *Table) CheckKey(groupBy *Schema) error {
 	if t.key.Len() != groupBy.Len() {
 		return fmt.Errorf("the key of the table is %s and that of group_by_schema is %s: they must have the same columns", t.key.describe(), groupBy.describe())
@@ -124,7 +125,10 @@ func (t *Table) CheckKey(groupBy *Schema) error {
 		switch g := groupBy.columns[i]; {
 		case c.Name != g.Name || c.Type.Kind() != g.Type.Kind() || c.Type.Kind() != KindString && c.Type != g.Type:
 			errs = append(errs, fmt.Errorf("column %d of the key is %s %s in the table and %s %s in group_by_schema: make them equal", i+1, c.Name, c.Type, g.Name, g.Type))
-		case c.Expression != "" && g.Expression != "" && c.Expression != g.Expression:
+		case c.Expression == "" && g.Expression != "":
+			errs = append(errs, columnError(c.Name, "it is given by whoever puts rows into the table, and computed as %s in group_by_schema: rows could have another %s; "+
+				"make a table with this expression, and import into it what rondo table export gives", g.Expression, c.Name))
+		case g.Expression != "" && c.Expression != g.Expression:
 			errs = append(errs, columnError(c.Name, "it is %s in the table and %s in group_by_schema: rows would be looked for elsewhere", c.Expression, g.Expression))
 		}
 	}
@@ -176,6 +180,9 @@ func (t *Table) Encode(row Row) (key string, value []byte, err error) {
 		return "", nil, err
 	}
 	if err := t.all.Check(row); err != nil {
+		return "", nil, err
+	}
+	if err := t.all.CheckYSON(row); err != nil {
 		return "", nil, err
 	}
 	n := t.key.Len()

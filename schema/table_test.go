@@ -164,3 +164,42 @@ func TestKeysOfATableAreThoseOfAComputation(t *testing.T) {
 		}
 	}
 }
+
+func TestAHashThatNobodyComputesIsNoneOfAComputation(t *testing.T) {
+	columns := []schema.Column{{Name: "hash", Type: schema.TypeUint64, SortOrder: "ascending"}, {Name: "user", Type: schema.TypeUTF8, SortOrder: "ascending"}}
+	plain, err := schema.New(columns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := schema.NewTable(plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := table.CheckKey(plain); err != nil {
+		t.Errorf("both have no expression: %v", err)
+	}
+	computed, err := schema.New([]schema.Column{{Name: "hash", Type: schema.TypeUint64, Expression: "farm_hash(user)"}, columns[1]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := table.CheckKey(computed); err == nil || !strings.Contains(err.Error(), "computed as farm_hash(user) in group_by_schema") {
+		t.Errorf("only the computation has an expression: %v", err)
+	}
+}
+
+func TestARowWithATextThatIsNoYSONIsNotStored(t *testing.T) {
+	s, err := schema.New([]schema.Column{{Name: "k", Type: schema.TypeUTF8, SortOrder: "ascending"}, {Name: "z", Type: schema.TypeAny}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := schema.NewTable(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{`{x=1}`: "", `{"x":1}`: "is no YSON", `[1;`: "is no YSON", ``: "is no YSON"} {
+		_, _, err := table.Encode(schema.Row{schema.String("k"), schema.Any(text)})
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %q", text, err, want)
+		}
+	}
+}

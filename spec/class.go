@@ -2,6 +2,7 @@ package spec
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/rondo-flow/rondo/yson"
 )
@@ -34,7 +35,13 @@ type classInfo struct {
 	companion  bool
 }
 
+// classPrefix stands before long names, and may be left out.
 const classPrefix = "NYT::NFlow::"
+
+// isClass tells whether a name is one of a class.
+func isClass(name, long, short string) bool {
+	return name == short || strings.TrimPrefix(name, classPrefix) == long
+}
 
 var classInfos = [classCount]classInfo{
 	ClassTransform:                {name: "transform", long: "TProcessFunctionComputation", function: true},
@@ -51,11 +58,11 @@ var classInfos = [classCount]classInfo{
 }
 
 // ParseClass returns the class with the given name, of either kind: transform
-// or NYT::NFlow::TProcessFunctionComputation.
+// or NYT::NFlow::TProcessFunctionComputation, whose prefix may be left out.
 func ParseClass(name string) (Class, error) {
 	var known []string
 	for _, c := range Classes() {
-		if name == c.String() || name == c.LongName() {
+		if isClass(name, classInfos[c].long, c.String()) {
 			return c, nil
 		}
 		known = append(known, c.String(), c.LongName())

@@ -13,7 +13,7 @@ type ExternalManager struct {
 }
 
 // SetDefaults implements [yson.Defaulter].
-func (m *ExternalManager) SetDefaults() { m.ClassName = simpleManagerClass }
+func (m *ExternalManager) SetDefaults() { m.ClassName = classPrefix + simpleManagerClass }
 
 // ExternalJoiner reads an external table by key.
 type ExternalJoiner struct {
@@ -27,18 +27,20 @@ type ExternalJoiner struct {
 }
 
 // SetDefaults implements [yson.Defaulter].
-func (j *ExternalJoiner) SetDefaults() { j.ClassName, j.AutoPreload = simpleJoinerClass, true }
+func (j *ExternalJoiner) SetDefaults() {
+	j.ClassName, j.AutoPreload = classPrefix+simpleJoinerClass, true
+}
 
 // VisitorDriven reports whether the joiner takes part in scans (KV-2).
 func (j *ExternalJoiner) VisitorDriven() bool {
-	return j.ClassName == visitorJoinerClass || j.ClassName == shortVisitorJoinerClass
+	return isClass(j.ClassName, visitorJoinerClass, shortVisitorJoinerClass)
 }
 
-// Classes of external states.
+// Classes of external states; the long names may have classPrefix in front.
 const (
-	simpleManagerClass = classPrefix + "TSimpleExternalStateManager"
-	simpleJoinerClass  = classPrefix + "TSimpleExternalStateJoiner"
-	visitorJoinerClass = classPrefix + "TStaticTableKeyVisitorJoiner"
+	simpleManagerClass = "TSimpleExternalStateManager"
+	simpleJoinerClass  = "TSimpleExternalStateJoiner"
+	visitorJoinerClass = "TStaticTableKeyVisitorJoiner"
 
 	shortVisitorJoinerClass = "static_table"
 	shortSimpleClass        = "simple"

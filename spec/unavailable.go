@@ -50,7 +50,7 @@ func isSimpleManager(n *yson.Node) bool {
 			m.ClassName = c.Text
 		}
 	}
-	return m.ClassName == simpleManagerClass || m.ClassName == shortSimpleClass
+	return isClass(m.ClassName, simpleManagerClass, shortSimpleClass)
 }
 
 // isKnownJoiner tells whether a joiner's class is one that runs.
@@ -61,13 +61,13 @@ func isKnownJoiner(n *yson.Node) bool {
 			j.ClassName = c.Text
 		}
 	}
-	return j.VisitorDriven() || j.ClassName == simpleJoinerClass || j.ClassName == shortSimpleClass
+	return j.VisitorDriven() || isClass(j.ClassName, simpleJoinerClass, shortSimpleClass)
 }
 
-// bothNames returns the names of classes.
+// bothNames returns the names of classes, the long one with and without its prefix.
 func bothNames(classes ...Class) (names []string) {
 	for _, c := range classes {
-		names = append(names, c.String(), c.LongName())
+		names = append(names, c.String(), c.LongName(), strings.TrimPrefix(c.LongName(), classPrefix))
 	}
 	return names
 }

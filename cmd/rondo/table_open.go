@@ -225,13 +225,20 @@ func (t *table) parseRow(args []string) (schema.Row, error) {
 		case !known:
 			return nil, t.noColumn(name)
 		}
-		v, err := t.form.Columns().Columns()[i].ParseText(text)
+		v, err := parseValue(&t.form.Columns().Columns()[i], text)
 		if err != nil {
 			return nil, err
 		}
 		row[i] = v
 	}
 	return row, nil
+}
+
+func parseValue(c *schema.Column, text string) (schema.Value, error) {
+	if c.Type == schema.TypeAny {
+		return rowtext.ParseAny(c, text)
+	}
+	return c.ParseText(text)
 }
 
 func (t *table) noColumn(name string) error {

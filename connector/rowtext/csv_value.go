@@ -29,6 +29,20 @@ func (f csvField) value(col *schema.Column) (schema.Value, error) {
 	}
 }
 
+// ParseAny reads a value that somebody typed for an any column: as JSON, or as YSON if
+// it is none.
+func ParseAny(col *schema.Column, text string) (schema.Value, error) {
+	v, notJSON := anyFromText(col, text)
+	if notJSON == nil {
+		return v, nil
+	}
+	v = schema.Any(text)
+	if err := v.CheckYSON(); err != nil {
+		return schema.Value{}, fmt.Errorf("%w; column %s: %w; give either", notJSON, col.Name, err)
+	}
+	return v, nil
+}
+
 func anyFromText(col *schema.Column, text string) (schema.Value, error) {
 	c := cursor{text: text}
 	c.space()
