@@ -104,6 +104,18 @@ func TestTheREADMEShowsTheFunctionThatRuns(t *testing.T) {
 	}
 }
 
+// The quickstart shows how a program serves its socket, as the example does.
+func TestTheQuickstartShowsLinesOfTheProgramThatRuns(t *testing.T) {
+	source, err := os.ReadFile(filepath.Join("..", "examples", "sessions", "main.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := slices.DeleteFunc(blocks(t, "quickstart.md"), func(b block) bool { return b.info != "go" })
+	if len(shown) != 1 || !strings.Contains(string(source), shown[0].text) {
+		t.Errorf("the one Go block of quickstart.md is not part of examples/sessions/main.go: %v", shown)
+	}
+}
+
 // hurry lets the clicks of the example come faster than the documents say.
 func hurry(t *testing.T, path string) {
 	text, err := os.ReadFile(path)

@@ -106,9 +106,9 @@ func (c *checker) noteOnePass(comp *Computation) {
 		return
 	}
 	for _, id := range comp.VisitStreamIDs() {
-		if c.spec.Dynamic.Computation(comp.ID).VisitStream(id).Finite {
+		if v := c.spec.Dynamic.Computation(comp.ID).VisitStream(id); v.Finite {
 			c.note(c.place(comp.ID).keys("key_visitor_streams", id),
-				"with no inputs this stream completes after one whole pass; for periodic passes set finite=%%false in dynamic_spec.computations.%s.key_visitor_streams.%s", comp.ID, id)
+				"with no inputs this stream completes after one whole pass, which takes its period, %s; for another pace set period, for periodic passes finite=%%false, in dynamic_spec.computations.%s.key_visitor_streams.%s", v.Period, comp.ID, id)
 		}
 	}
 }

@@ -66,7 +66,7 @@ func (at where) silent(err error) error {
 	if !ok {
 		return err
 	}
-	return fmt.Errorf("%w: %s is held by %s, but nobody answers at %s in it: if the pipeline starts or stops just now, try again in a moment; if not, stop that process and start the pipeline again with rondo run",
+	return fmt.Errorf("%w: %s is held by %s, but nobody answers at %s in it: if the pipeline starts or stops just now, try again in a moment; if not, its program serves no control socket, as one of your own has to do with console.Listen and console.Serve (docs/control.md), or lost it: stop that process and start the pipeline again with rondo run",
 		store.ErrLocked, at, held.Owner, console.SocketName)
 }
 

@@ -64,7 +64,9 @@ func summaryText(name string, s *outcome) string {
 		row("timers fired", digits(int64(s.timers.Fired)))
 		row("timers left", pendingText(s.timers))
 	}
-	row(evictions, digits(s.Counts[evictions]))
+	if n := s.Counts[evictions]; n != 0 {
+		row(evictions, digits(n))
+	}
 	for _, count := range slices.Sorted(maps.Keys(s.Counts)) {
 		if count != evictions {
 			row(count, digits(s.Counts[count]))

@@ -40,7 +40,6 @@ flights: stopped, the same command goes on from here
   epochs                  0
   visits                  0
   passes                  0
-  evictions               0
   time                   0s
 `},
 		{"a completed job as JSON", "json", completed, `
@@ -55,7 +54,6 @@ flights: stopped, the same command goes on from here
   passes                  0
   timers fired        1 200
   timers left  more than 100 000
-  evictions               0
   time                   0s
 `},
 		{"a job with timers as JSON", "json", timed, `

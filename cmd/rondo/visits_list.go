@@ -69,6 +69,11 @@ func (c *visitsListCommand) print(out io.Writer, v *console.Visits) error {
 
 // row is a visit stream's line in the table.
 func row(v *console.VisitStream) []string {
+	if v.State == "disabled" { // nothing is aimed at
+		still := *v
+		still.Left, still.Offered, still.Pace = nil, nil, nil
+		v = &still
+	}
 	return []string{
 		streamName(v), v.State, passText(v), percent(&v.Progress), shortDuration(v.Left), shortDuration(&v.Lag),
 		count(v.Ready), perSecond(v.Offered), perSecond(v.Processed), percent(v.Pace),

@@ -16,6 +16,7 @@ import (
 	"github.com/rondo-flow/rondo/connector"
 	"github.com/rondo-flow/rondo/connector/datagen"
 	"github.com/rondo-flow/rondo/connector/file"
+	"github.com/rondo-flow/rondo/console"
 	"github.com/rondo-flow/rondo/engine"
 	"github.com/rondo-flow/rondo/flow"
 	"github.com/rondo-flow/rondo/spec"
@@ -53,6 +54,13 @@ func run() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
+
+	socket, err := console.Listen(data) // rondo status and the other commands come through it
+	if err != nil {
+		return err
+	}
+	server := console.Serve(socket, console.Options{Pipeline: pipeline})
+	defer func() { err = errors.Join(err, server.Close()) }()
 
 	interrupted, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

@@ -15,6 +15,7 @@ import (
 
 	"github.com/rondo-flow/rondo/connector"
 	"github.com/rondo-flow/rondo/connector/file"
+	"github.com/rondo-flow/rondo/console"
 	"github.com/rondo-flow/rondo/engine"
 	"github.com/rondo-flow/rondo/flow"
 	"github.com/rondo-flow/rondo/spec"
@@ -53,6 +54,13 @@ func run() (err error) {
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 
+	socket, err := console.Listen(data) // rondo status and the other commands come through it
+	if err != nil {
+		return err
+	}
+	server := console.Serve(socket, console.Options{Pipeline: pipeline})
+	defer func() { err = errors.Join(err, server.Close()) }()
+
 	interrupted, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	context.AfterFunc(interrupted, pipeline.Pause) // the next run goes on from there
@@ -65,16 +73,19 @@ func run() (err error) {
 	return nil
 }
 
-// report says often how far the pipeline is.
+// report says how far the pipeline is when it has read some thousand rows more.
 func report(ctx context.Context, p *engine.Pipeline) {
+	const step = 4000
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for {
+	for next := uint64(step); ; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			s := p.Status()
+		}
+		if s := p.Status(); s.Messages >= next {
+			next = s.Messages - s.Messages%step + step
 			fmt.Printf("%d rows, %d timers\n", s.Messages, s.Timers)
 		}
 	}
