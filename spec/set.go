@@ -30,6 +30,7 @@ func Set(root *yson.Node, assignment string) error {
 
 func set(root *yson.Node, path []string, value *yson.Node) error {
 	at, node := "dynamic_spec", child(root, "dynamic_spec")
+	path = standing(node, path)
 	for i, name := range path {
 		if node.Kind != yson.KindMap {
 			return fmt.Errorf("%s is %s and has no %s: set it as a whole", at, node.Kind, name)

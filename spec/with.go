@@ -16,6 +16,7 @@ func (s *Spec) With(path string, value *yson.Node) (*Spec, error) {
 	}
 	given := false
 	_, err = s.with(func(root *yson.Node) error {
+		names = standing(root.Get("dynamic_spec"), names)
 		given = at(root.Get("dynamic_spec"), names) != nil
 		none := yson.Map()
 		defer func() { *none = *yson.Entity() }() // and stays: a path that leads nowhere is refused

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/rondo-flow/rondo/flow"
 	"github.com/rondo-flow/rondo/spec"
@@ -61,7 +62,8 @@ func strangeProblems(s *spec.Spec, strangers, known []string) (all yson.Problems
 		if !slices.Contains(strangers, name) {
 			continue
 		}
-		err := fmt.Errorf("no function %q: %s", name, yson.DidYouMean(name, known))
+		// as the engine says it
+		err := fmt.Errorf("no function %s: %s", strconv.Quote(name), yson.DidYouMean(name, known))
 		if yson.Suggest(name, known) == "" {
 			err = fmt.Errorf("%w; if it is one of a program of your own, that program checks it when it runs, and all else is checked here", err)
 		}
