@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/rondo-flow/rondo/connector"
 	"github.com/rondo-flow/rondo/spec"
@@ -99,6 +100,9 @@ func (p *Pipeline) adopt(stored *store.Pipeline, data bool, reports []store.Repo
 		next.Static = sp.StaticText
 	}
 	if stored.Loaded != sp.DynamicText {
+		if gone := dropped(stored.Loaded, stored.Dynamic, sp.DynamicText); len(gone) > 0 {
+			p.log.Warn("the file's dynamic spec has changed, so that it is in force and what was set before is not any more: set it again, or write it into the file", "pipeline", sp.Name, "dropped", strings.Join(gone, "; "))
+		}
 		next.Dynamic, next.Loaded = sp.DynamicText, sp.DynamicText
 	}
 	next.Runs = slices.DeleteFunc(next.Runs, func(r store.Run) bool {

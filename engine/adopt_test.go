@@ -103,6 +103,21 @@ func TestSetDynamicSpecWinsUntilTheFileChanges(t *testing.T) {
 	}
 }
 
+func TestWhatWasSetAndIsDroppedIsNamed(t *testing.T) {
+	const loaded = `{a={period="2s";rows=1;"x.y"=1};b={rows=4}}`
+	for _, c := range []struct{ set, file, want string }{
+		{loaded, `{a={period="9s"}}`, ""}, // nothing was set
+		{`{a={period="7h";rows=1;"x.y"=1};b={rows=4}}`, `{a={period="2s";rows=2;"x.y"=1};b={rows=4}}`, `a.period="7h"`},
+		{`{a={period="7h";rows=1;"x.y"=1};b={rows=4}}`, `{a={period="7h"}}`, ""}, // the file says the same
+		{`{a={period="2s";rows=1;"x.y"=3};b={}}`, `{a={};b={rows=4}}`, `a."x.y"=3; b.rows=#`},
+		{`{a={period="2s";rows=1;"x.y"=1};b={rows=4};c={d={e=%true}}}`, `{}`, `c.d.e=%true`},
+	} {
+		if got := strings.Join(dropped(loaded, c.set, c.file), "; "); got != c.want {
+			t.Errorf("set %s, then the file %s: dropped %s, want %s", c.set, c.file, got, c.want)
+		}
+	}
+}
+
 // TestNewSourcePartitionsAreRead: what a source finds at a later start is read
 // too, while its consumers run; what it has not read to the end must not go away.
 func TestNewSourcePartitionsAreRead(t *testing.T) {

@@ -69,16 +69,22 @@ func (c *visitsListCommand) print(out io.Writer, v *console.Visits) error {
 
 // row is a visit stream's line in the table.
 func row(v *console.VisitStream) []string {
-	if v.State == "disabled" { // nothing is aimed at
-		still := *v
-		still.Left, still.Offered, still.Pace = nil, nil, nil
-		v = &still
-	}
+	v = aimed(v)
 	return []string{
 		streamName(v), v.State, passText(v), percent(&v.Progress), shortDuration(v.Left), shortDuration(&v.Lag),
 		count(v.Ready), perSecond(v.Offered), perSecond(v.Processed), percent(v.Pace),
 		digits(int64(v.Failed)), digits(int64(v.Gone)),
 	}
+}
+
+// aimed leaves out what a stream aims at if it is disabled: it aims at nothing.
+func aimed(v *console.VisitStream) *console.VisitStream {
+	if v.State != "disabled" {
+		return v
+	}
+	still := *v
+	still.Left, still.Offered, still.Pace = nil, nil, nil
+	return &still
 }
 
 func passText(v *console.VisitStream) string {

@@ -33,10 +33,10 @@ func TestAVisitStreamShows(t *testing.T) {
 			"routes/sweep [============            ] scanning, pass 12 final, 50%, 1m1s left, lag 1.3s  1 234 ready  2.3 of 20 000 visits/s  1 failed  2345 gone",
 		},
 		{
-			"in a pass that was ordered, with nothing to visit",
-			console.VisitStream{State: "disabled", Pass: 3, RunNow: true, Progress: 1, Left: known(0.0), Ready: known(0), Offered: known(0.0), Processed: known(0.0)},
-			"routes/sweep disabled 3 run-now 100% 0s 0s 0 0 0 - 0 0",
-			"routes/sweep [========================] disabled, pass 3 run-now, 100%, 0s left, lag 0s  0 ready  0 of 0 visits/s  0 failed  0 gone",
+			"disabled, which aims at nothing",
+			console.VisitStream{State: "disabled", Pass: 3, RunNow: true, Progress: 1, Left: known(0.0), Ready: known(0), Offered: known(0.0), Processed: known(0.0), Pace: known(1.0)},
+			"routes/sweep disabled 3 run-now 100% - 0s 0 - 0 - 0 0",
+			"routes/sweep [========================] disabled, pass 3 run-now, 100%, - left, lag 0s  0 ready  0 of - visits/s  0 failed  0 gone",
 		},
 		{
 			"when it is through",

@@ -126,6 +126,7 @@ func barLine(v *console.Visits, i int) string {
 
 // scanText is a stream on one line.
 func scanText(v *console.VisitStream) string {
+	v = aimed(v)
 	return fmt.Sprintf("%s %s, pass %s, %s, %s left, lag %s  %s ready  %s of %s visits/s  %d failed  %d gone",
 		streamName(v), v.State, passText(v), percent(&v.Progress), shortDuration(v.Left), shortDuration(&v.Lag),
 		count(v.Ready), perSecond(v.Processed), perSecond(v.Offered), v.Failed, v.Gone)
