@@ -142,7 +142,7 @@ func (p *Pipeline) Run(ctx context.Context, s store.Store) (*Summary, error) {
 		return nil, err
 	}
 	if env.before.Completed {
-		p.log.Info("the pipeline is completed, nothing is left to do; another run starts with an empty data folder", "pipeline", p.opts.Spec.Name)
+		p.log.Info("the pipeline is completed, nothing is left to do; rondo run --fresh starts over, and a program of your own does with an empty data folder", "pipeline", p.opts.Spec.Name)
 	}
 	env.orders.Load().setJoiners(p.plan)
 	defer p.plan.closeJoiners()
