@@ -43,7 +43,7 @@ var layers = []layer{
 	{"console", []string{"engine", "visit", "store", "spec", "yson"}},
 	{"flowtest", []string{"flow", "schema", "yson"}},
 	{"cmd/...", []string{"cluster", "console", "engine", "spec", "store", "store/pebblestore", "store/pgstore", "connector", "connector/...", "external", "function", "flow", "schema", "yson", "internal/bench", "cmd/..."}},
-	{"examples/...", []string{"engine", "spec", "store", "store/pebblestore", "connector", "connector/...", "external", "function", "flow", "schema", "yson"}},
+	{"examples/...", []string{"engine", "spec", "store", "store/pebblestore", "connector", "connector/...", "console", "external", "function", "flow", "schema", "yson"}},
 	{invariantsPkg, nil},
 	{"internal/crash", []string{"engine", "spec", "store", "store/pebblestore", "connector", "connector/...", "function", "flow", "schema", "yson", "internal/figures"}},
 	{"internal/fieldreport", nil},
