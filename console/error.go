@@ -50,6 +50,8 @@ func ErrorOf(err error) *Error {
 		return own
 	case errors.As(err, &problems):
 		return refused(problems)
+	case errors.Is(err, engine.ErrTableRefused):
+		return failf(http.StatusBadRequest, "%v", err)
 	case errors.Is(err, engine.ErrNotRunning):
 		return failf(http.StatusServiceUnavailable, "%v", err)
 	case errors.Is(err, store.ErrUnavailable):

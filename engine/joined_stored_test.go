@@ -139,6 +139,7 @@ func TestTablesInTheStoreAreJoinedLikeFiles(t *testing.T) {
 		if err := m.Tables().DropTable(t.Context(), p.id); !errors.Is(err, ErrTableInUse) || !strings.Contains(err.Error(), "external_state_joiners./source") {
 			t.Errorf("a table that is joined may be dropped: %v", err)
 		}
+		refuseOtherTables(t, m.Tables(), p)
 		if err := s.DropTable(t.Context(), p.id); err != nil {
 			t.Fatal(err)
 		}
@@ -228,4 +229,29 @@ func TestATableHasOneWriterAndAnyReaders(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// refuseOtherTables tries to make tables that are none, and to put others in the place
+// of a used one.
+func refuseOtherTables(t *testing.T, tables store.Tables, p *places) {
+	t.Helper()
+	ctx := t.Context()
+	for _, c := range []struct{ name, schema string }{{"//other", "[]"}, {"//other/", p.form.String()}} {
+		if _, err := tables.CreateTable(ctx, c.name, c.schema); !errors.Is(err, ErrTableRefused) {
+			t.Errorf("table %s is made with the schema %s: %v", c.name, c.schema, err)
+		}
+	}
+	other, err := tables.CreateTable(ctx, "//other", `{format=1;columns=[{name=k;type=utf8;sort_order=ascending}]}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := tables.RenameTable(ctx, other, p.name); !errors.Is(err, ErrTableInUse) || !strings.Contains(err.Error(), "another schema") {
+		t.Errorf("a table of another schema takes the place of a joined one: %v", err)
+	}
+	if err := tables.RenameTable(ctx, p.id, "//away"); !errors.Is(err, ErrTableInUse) {
+		t.Errorf("a joined table is renamed: %v", err)
+	}
+	if err := tables.DropTable(ctx, other); err != nil {
+		t.Error(err)
+	}
 }

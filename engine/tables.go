@@ -6,14 +6,19 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/rondo-flow/rondo/external"
+	"github.com/rondo-flow/rondo/schema"
 	"github.com/rondo-flow/rondo/store"
 )
 
 // ErrTableInUse says that a table cannot be dropped since the pipeline uses it.
 var ErrTableInUse = errors.New("the table is in use")
 
+// ErrTableRefused says that a table cannot be made, or renamed, as it was asked for.
+var ErrTableRefused = errors.New("no such table can be made")
+
 // Tables are the tables in the store of a running pipeline, nil before Run. Those
-// that the pipeline uses cannot be dropped; rows may be written to them, and an epoch
+// that the pipeline uses cannot be dropped, renamed, or replaced by one of another schema; rows may be written to them, and an epoch
 // that went by what they were runs again.
 func (p *Pipeline) Tables() store.Tables {
 	if env := p.environment(); env != nil {
@@ -26,6 +31,41 @@ func (p *Pipeline) Tables() store.Tables {
 type usedTables struct {
 	store.Store
 	plan *plan
+}
+
+// CreateTable refuses what is no name or no schema of a table.
+func (t usedTables) CreateTable(ctx context.Context, name, text string) (store.TableID, error) {
+	form, err := schema.ParseTable(text)
+	if err != nil {
+		err = fmt.Errorf("schema: %w", err)
+	}
+	if err := errors.Join(external.CheckStagedName(name), err); err != nil {
+		return 0, fmt.Errorf("%w: %w", ErrTableRefused, err)
+	}
+	return t.Store.CreateTable(ctx, name, form.String())
+}
+
+// RenameTable refuses to take a used table away, by its name or by its schema.
+func (t usedTables) RenameTable(ctx context.Context, id store.TableID, name string) error {
+	if err := external.CheckTableName(name); err != nil {
+		return fmt.Errorf("%w: %w", ErrTableRefused, err)
+	}
+	all, err := t.Store.Tables(ctx)
+	if err != nil {
+		return err
+	}
+	from := slices.IndexFunc(all, func(table store.Table) bool { return table.ID == id })
+	to := slices.IndexFunc(all, func(table store.Table) bool { return table.Name == name })
+	if from < 0 || from == to {
+		return t.Store.RenameTable(ctx, id, name) // which knows what to say
+	}
+	if user := t.plan.userOf(all[from].Name); user != "" {
+		return fmt.Errorf("%w: %s is used by %s: stop the pipeline first", ErrTableInUse, all[from].Name, user)
+	}
+	if user := t.plan.userOf(name); user != "" && to >= 0 && all[from].Schema != all[to].Schema {
+		return fmt.Errorf("%w: %s is used by %s, and %s has another schema: stop the pipeline first", ErrTableInUse, name, user, all[from].Name)
+	}
+	return t.Store.RenameTable(ctx, id, name)
 }
 
 // DropTable refuses a table that is used.

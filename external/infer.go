@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 
@@ -13,7 +14,7 @@ import (
 
 // seen is what the values of a column are.
 type seen struct {
-	null, boolean, text, bytes, fraction, negative, large, integer, other bool
+	null, boolean, text, bytes, fraction, negative, large, integer, long, other bool
 }
 
 // inferJSON reads JSON Lines once and returns the columns in the order in which
@@ -112,10 +113,17 @@ func (s *seen) number(v string) {
 		return
 	}
 	s.integer = true
+	s.long = s.long || !isExact(v)
 	s.negative = s.negative || v[0] == '-'
 	if _, err := strconv.ParseInt(v, 10, 64); err != nil && v[0] != '-' {
 		s.large = true
 	}
+}
+
+// isExact tells whether a double holds an integer as it is written.
+func isExact(integer string) bool {
+	i, err := strconv.ParseInt(integer, 10, 64)
+	return err == nil && int64(float64(i)) == i && i != math.MaxInt64
 }
 
 // typ is the narrowest type.
@@ -130,6 +138,8 @@ func (s *seen) typ() (schema.Type, error) {
 		return schema.TypeUTF8, nil
 	case s.boolean:
 		return schema.TypeBoolean, nil
+	case s.fraction && s.long:
+		return 0, fmt.Errorf("it has numbers with a fraction or an exponent, and integers that no double holds exactly, which would be rounded: say which type it is with --type, such as double or utf8")
 	case s.fraction:
 		return schema.TypeDouble, nil
 	case s.large && s.negative:

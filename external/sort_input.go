@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -98,6 +99,9 @@ func inputColumns(ctx context.Context, o *SortOptions, format Format, src io.Rea
 	}
 	for name, t := range o.Types {
 		i, ok := s.Index(name)
+		if computes(o.Key, name) && (!ok || t != schema.TypeUint64) {
+			return nil, fmt.Errorf("--type %s=%s: the column is computed by --key, as uint64: leave this out", name, t)
+		}
 		if !ok {
 			return nil, fmt.Errorf("a type is given for column %s, which is not there: the columns are %s", name, strings.Join(names(s), ", "))
 		}
@@ -149,6 +153,9 @@ func newTransform(key string, in *schema.Schema) (*transform, error) {
 		c := schema.Column{Name: name, Type: schema.TypeUint64, Expression: strings.TrimSpace(expression), Required: true}
 		at, ok := in.Index(name)
 		switch {
+		case computed && ok && in.Columns()[at].Type != schema.TypeUint64:
+			return nil, fmt.Errorf("--key: column %s is in the table already, as %s, and would be overwritten by %s: choose another name, "+
+				"or, if it holds such hashes, say so with --type %s=uint64", name, in.Columns()[at].Type, c.Expression, name)
 		case computed:
 			at = -1
 		case !ok:
@@ -186,6 +193,14 @@ func newTransform(key string, in *schema.Schema) (*transform, error) {
 	}
 	t.out, err = schema.New(append(columns, rest...))
 	return t, err
+}
+
+// computes tells whether the key has an expression for a column.
+func computes(key, column string) bool {
+	return slices.ContainsFunc(splitKey(key), func(part string) bool {
+		name, _, computed := strings.Cut(part, "=")
+		return computed && strings.TrimSpace(name) == column
+	})
 }
 
 // splitKey cuts at commas outside parentheses.

@@ -199,3 +199,35 @@ func TestSortOfManyRows(t *testing.T) {
 		t.Errorf("%d MiB of memory", most>>20)
 	}
 }
+
+func TestSortNeverRoundsAndNeverWritesOver(t *testing.T) {
+	dir := t.TempDir()
+	path := func(name, text string) string {
+		p := filepath.Join(dir, name)
+		if err := os.WriteFile(p, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	long := path("long.jsonl", "{\"code\":\"a\",\"n\":9007199254740993}\n{\"code\":\"b\",\"n\":1.5}\n")
+	exact := path("exact.jsonl", "{\"code\":\"a\",\"n\":9007199254740992}\n{\"code\":\"b\",\"n\":1.5}\n")
+	taken := path("taken.csv", "code,name\na,Ay\n")
+	hashed := path("hashed.csv", "hash,code\n1,a\n")
+	for _, c := range []struct {
+		in, key, want string
+		types         map[string]schema.Type
+	}{
+		{long, "hash=farm_hash(code),code", "column n: it has numbers with a fraction", nil},
+		{long, "hash=farm_hash(code),code", "", map[string]schema.Type{"n": schema.TypeDouble}},
+		{exact, "hash=farm_hash(code),code", "", nil},
+		{taken, "name=farm_hash(code),code", "column name is in the table already, as utf8", nil},
+		{taken, "hash=farm_hash(code),code", "--type hash=uint64: the column is computed", map[string]schema.Type{"hash": schema.TypeUint64}},
+		{taken, "name=farm_hash(code),code", "--type name=string: the column is computed", map[string]schema.Type{"name": schema.TypeString}},
+		{hashed, "hash=farm_hash(code),code", "", map[string]schema.Type{"hash": schema.TypeUint64}},
+	} {
+		_, err := Sort(t.Context(), SortOptions{In: c.in, Out: filepath.Join(dir, "out.jsonl"), Key: c.key, Types: c.types, Memory: MinSortMemory})
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s by %s: got %v, want %q", filepath.Base(c.in), c.key, err, c.want)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/rondo-flow/rondo/external"
 	"github.com/rondo-flow/rondo/schema"
 	"github.com/rondo-flow/rondo/store"
 	"github.com/rondo-flow/rondo/yson"
@@ -32,6 +33,9 @@ Example:
 func (c *tableCreateCommand) Run(io *streams) error {
 	if err := c.one(nil); err != nil {
 		return err
+	}
+	if err := external.CheckTableName(*c.Table); err != nil {
+		return &usageError{err}
 	}
 	form, err := readTableSchema(c.Schema)
 	if err != nil {
@@ -103,10 +107,16 @@ func (c *tableDropCommand) Run(io *streams) error {
 		return err
 	}
 	ctx := context.Background()
-	return c.withTable(ctx, io, func(ts *openTables, t *table) error {
-		if err := ts.DropTable(ctx, t.ID); err != nil {
-			return err
-		}
-		return tell(io.err, "dropped table %s", t.Name)
-	})
+	ts, err := c.openTables(ctx, io, false)
+	if err != nil {
+		return err
+	}
+	t, err := ts.look(ctx, *c.Table) // its schema may be one that cannot be read
+	if err == nil {
+		err = ts.DropTable(ctx, t.ID)
+	}
+	if err = errors.Join(err, ts.close()); err != nil {
+		return err
+	}
+	return tell(io.err, "dropped table %s", t.Name)
 }

@@ -29,9 +29,6 @@ Examples:
   rondo table import pipeline.yson //home/accounts accounts.parquet --replace`
 }
 
-// staging is what a table is called until it takes the place of another.
-const staging = "#import"
-
 // Run imports the file.
 func (c *tableImportCommand) Run(io *streams) error {
 	if err := c.one(&c.In); err != nil {
@@ -92,13 +89,13 @@ func (ts *openTables) stage(ctx context.Context, t *table) (store.TableID, error
 		return 0, err
 	}
 	for _, left := range all {
-		if left.Name == t.Name+staging {
+		if left.Name == external.StagingName(t.Name) {
 			if err := ts.DropTable(ctx, left.ID); err != nil {
 				return 0, err
 			}
 		}
 	}
-	return ts.CreateTable(ctx, t.Name+staging, t.form.String())
+	return ts.CreateTable(ctx, external.StagingName(t.Name), t.form.String())
 }
 
 func (c *tableImportCommand) put(ctx context.Context, t *table, id store.TableID, rows []external.StoredRow) error {

@@ -108,24 +108,39 @@ func (f *tableFlags) withTable(ctx context.Context, io *streams, do func(ts *ope
 	return errors.Join(err, ts.close())
 }
 
-// named finds a table.
+// named finds a table, with its form.
 func (ts *openTables) named(ctx context.Context, name string) (*table, error) {
-	all, err := ts.Tables(ctx)
+	t, err := ts.look(ctx, name)
 	if err != nil {
 		return nil, err
+	}
+	form, err := formOf(&t)
+	return &table{ts, t, form}, err
+}
+
+// formOf reads the schema of a table.
+func formOf(t *store.Table) (*schema.Table, error) {
+	form, err := schema.ParseTable(t.Schema)
+	if err != nil {
+		err = fmt.Errorf("table %s: its schema cannot be read: %w", t.Name, err)
+	}
+	return form, err
+}
+
+// look finds a table by its name alone.
+func (ts *openTables) look(ctx context.Context, name string) (store.Table, error) {
+	all, err := ts.Tables(ctx)
+	if err != nil {
+		return store.Table{}, err
 	}
 	var known []string
 	for _, t := range all {
 		if t.Name == name {
-			form, err := schema.ParseTable(t.Schema)
-			if err != nil {
-				err = fmt.Errorf("table %s: its schema cannot be read: %w", name, err)
-			}
-			return &table{ts, t, form}, err
+			return t, nil
 		}
 		known = append(known, t.Name)
 	}
-	return nil, fmt.Errorf("there is no table %s: %s", name, yson.DidYouMean(name, known))
+	return store.Table{}, fmt.Errorf("there is no table %s: %s", name, yson.DidYouMean(name, known))
 }
 
 // key encodes a key from what was typed.

@@ -191,24 +191,25 @@ func (c *tableListCommand) listTables(ctx context.Context, io *streams) error {
 	}
 	all, err := ts.Tables(ctx)
 	for _, info := range all {
-		var t *table
-		if t, err = ts.named(ctx, info.Name); err != nil {
-			break
+		form, unreadable := formOf(&info)
+		if unreadable != nil { // the others are listed all the same
+			err = errors.Join(err, unreadable)
+			continue
 		}
-		fmt.Fprintf(io.out, "%s: %s\n", t.Name, describeColumns(t))
+		fmt.Fprintf(io.out, "%s: %s\n", info.Name, describeColumns(form))
 	}
 	return errors.Join(err, ts.close())
 }
 
 // describeColumns lists the columns, those of the key first.
-func describeColumns(t *table) string {
+func describeColumns(form *schema.Table) string {
 	var key, rest []string
-	for i, c := range t.form.Columns().Columns() {
+	for i, c := range form.Columns().Columns() {
 		text := c.Name + " " + c.Type.String()
 		if c.Expression != "" {
 			text += " = " + c.Expression
 		}
-		if i < t.form.Key().Len() {
+		if i < form.Key().Len() {
 			key = append(key, text)
 		} else {
 			rest = append(rest, text)
