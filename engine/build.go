@@ -161,6 +161,7 @@ func (b *builder) function(n *node, c *spec.Computation, path string) {
 		Parameters:  flow.NewParameters(c.FunctionParameters, path+".processing_function_parameters"),
 		Inputs:      b.schemas(c.Inputs), Outputs: b.schemas(c.Outputs), Key: n.key,
 		Timers: c.TimerStreamIDs(), Visits: c.VisitStreamIDs(), Parents: c.Dependencies,
+		Externals: n.externals(),
 	}
 	for _, id := range c.SourceIDs() {
 		n.setup.Inputs[id] = b.o.Spec.Pipeline.SchemaOf(c, id)
@@ -170,6 +171,7 @@ func (b *builder) function(n *node, c *spec.Computation, path string) {
 		err = n.accepts(f)
 	}
 	b.problem(path, err)
+	n.checker, _ = f.(flow.TableChecker)
 	if err == nil {
 		d := b.o.Spec.Dynamic.Computation(c.ID)
 		b.problem(dynamicParameters(c.ID), n.reconfigure(callsOf(f), d))

@@ -82,7 +82,33 @@ func (n *node) bind(ctx context.Context, s store.Tables) (managed, looked []boun
 		}
 		looked = append(looked, t)
 	}
-	return managed, looked, nil
+	return managed, looked, n.checkForms(managed)
+}
+
+// checkForms shows the tables of external states to a function that wants to see them.
+func (n *node) checkForms(managed []boundTable) error {
+	if n.checker == nil {
+		return nil
+	}
+	forms := map[string]*schema.Table{}
+	for _, t := range managed {
+		forms[t.name] = t.form
+	}
+	return n.checker.CheckTables(forms)
+}
+
+// externals are the external states with the visit streams that scan them.
+func (n *node) externals() map[string][]string {
+	out := map[string][]string{}
+	for i, m := range n.managers {
+		out[m.name] = nil
+		for _, v := range n.visitors {
+			if slices.Contains(v.managed, i) {
+				out[m.name] = append(out[m.name], v.stream)
+			}
+		}
+	}
+	return out
 }
 
 // bind finds the table, whose key has to be the one given.

@@ -38,7 +38,8 @@ type node struct {
 	id        string
 	owner     string // the computation: of a sink, the one that writes it
 	kind      store.Kind
-	key       *flow.KeySchema // nil without group_by_schema
+	key       *flow.KeySchema   // nil without group_by_schema
+	checker   flow.TableChecker // the function, if it expects something of tables
 	inputs    []inputPlan
 	outputs   []partition.Output
 	schemas   []*schema.Schema // of outputs

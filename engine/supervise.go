@@ -16,6 +16,9 @@ const (
 	lastBackoff  = 10 * time.Second
 )
 
+// errTableGone ends a job that had found a table which is not there any more.
+var errTableGone = errors.New("a table was replaced or dropped")
+
 // supervise runs one job after the other until the partition is completed, the
 // pipeline stops, or an error comes that no restart heals.
 func (e *environment) supervise(ctx context.Context, n *node, id store.PartitionID) error {
@@ -41,6 +44,12 @@ func (e *environment) supervise(ctx context.Context, n *node, id store.Partition
 				return ctx.Err()
 			}
 			backoff = min(2*backoff, lastBackoff)
+			continue
+		case errors.Is(err, errTableGone):
+			// Somebody has put other rows in its place, or has dropped it: then the next job
+			// says so.
+			b.update(func(s *PartitionStatus) { s.Phase = Starting })
+			e.log.Info("a table was replaced, going over to the new one", "computation", n.id, "partition", id)
 			continue
 		case hopeless(err):
 			b.update(func(s *PartitionStatus) { s.Error = err.Error() })
@@ -91,6 +100,9 @@ func (e *environment) runJob(ctx context.Context, n *node, b *board, id store.Pa
 	b.status.Phase = Working
 	b.mu.Unlock()
 	ended, err := j.run(ctx)
+	if errors.Is(err, store.ErrNoTable) {
+		err = fmt.Errorf("%w: %w", errTableGone, err)
+	}
 	j.publish(e.clock.now(), true)
 	return ended, errors.Join(err, j.close())
 }

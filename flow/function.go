@@ -1,6 +1,10 @@
 package flow
 
-import "context"
+import (
+	"context"
+
+	"github.com/rondo-flow/rondo/schema"
+)
 
 // RowFunction processes messages one at a time.
 type RowFunction interface {
@@ -71,6 +75,15 @@ type Setup struct {
 	// into it or set it (KV-41).
 	Timers, Visits []string
 	Parents        map[string][]string
+	// Externals are the external states of the computation, each with the visit
+	// streams that scan it.
+	Externals map[string][]string
+}
+
+// TableChecker is a function that expects something of the tables of its external
+// states. They are shown to it by name before anything runs, and whenever a job starts.
+type TableChecker interface {
+	CheckTables(tables map[string]*schema.Table) error
 }
 
 // Runtime is what a function may ask of the engine during a call. It must not

@@ -30,6 +30,7 @@ type expire struct {
 	asOf          *time.Time
 	emit          string
 	out           *schema.Schema
+	parameters    flow.Parameters
 }
 
 // NewExpire is the factory of expire. It reports every problem of the parameters,
@@ -43,9 +44,15 @@ func NewExpire(setup flow.Setup) (flow.Function, error) {
 	problem := func(name, format string, args ...any) {
 		problems.Add(setup.Parameters.Node().Get(name), yson.Join(setup.Parameters.Path(), name), format, args...)
 	}
-	e := &expire{table: p.Table, column: p.Column, maxAge: p.MaxAge}
+	e := &expire{table: p.Table, column: p.Column, maxAge: p.MaxAge, parameters: setup.Parameters}
 	if setup.Key == nil || len(setup.Visits) == 0 {
 		problem("table", "expire of computation %s needs a group_by_schema and a visit stream that scans %s", setup.Computation, p.Table)
+	} else if scanners, known := setup.Externals[p.Table]; !known {
+		problem("table", "computation %s has no external state %s: add it to external_state_managers, or name another: %s",
+			setup.Computation, p.Table, yson.DidYouMean(p.Table, slices.Sorted(maps.Keys(setup.Externals))))
+	} else if len(scanners) == 0 {
+		problem("table", "no visit stream of computation %s scans %s, so that nothing would expire: add external_names = [\"%s\"] to one of key_visitor_streams",
+			setup.Computation, p.Table, p.Table)
 	}
 	if p.MaxAge <= 0 {
 		problem("max_age", "an age must be more than 0")
@@ -99,6 +106,30 @@ func (e *expire) OnVisit(_ context.Context, rt flow.Runtime, visit flow.Visit, o
 		return err
 	}
 	return stored.Clear()
+}
+
+// CheckTables makes sure that the table has the column, and that it is a time.
+func (e *expire) CheckTables(tables map[string]*schema.Table) error {
+	t := tables[e.table]
+	if t == nil {
+		return nil // refused already
+	}
+	var problems yson.Problems
+	problem := func(format string, args ...any) {
+		problems.Add(e.parameters.Node().Get("column"), yson.Join(e.parameters.Path(), "column"), format, args...)
+	}
+	columns := t.Columns().Columns()
+	i, ok := t.Columns().Index(e.column)
+	if !ok {
+		var names []string
+		for _, c := range columns {
+			names = append(names, c.Name)
+		}
+		problem("the table of %s has no column %s: %s", e.table, e.column, yson.DidYouMean(e.column, names))
+	} else if k := columns[i].Type.Kind(); k != schema.KindUint64 && k != schema.KindInt64 {
+		problem("column %s of the table of %s is %s, which is no time: use timestamp, datetime, date, or an integer of seconds", e.column, e.table, columns[i].Type)
+	}
+	return problems.Err()
 }
 
 // since is what the age of a row is counted from.
@@ -157,4 +188,7 @@ func (e *expire) tell(rt flow.Runtime, visit flow.Visit, row flow.Payload, out f
 	return out.AddMessage(m)
 }
 
-var _ flow.RowVisitFunction = (*expire)(nil)
+var (
+	_ flow.RowVisitFunction = (*expire)(nil)
+	_ flow.TableChecker     = (*expire)(nil)
+)

@@ -21,6 +21,7 @@ func expireSetup(t *testing.T, parameters string) flow.Setup {
 	}
 	return flow.Setup{
 		Computation: "c", Key: flowtest.Schema(t, "hash uint64 required", "name string"), Visits: []string{"sweep"},
+		Externals:  map[string][]string{"/t": {"sweep"}, "/idle": nil},
 		Outputs:    flow.Streams{"gone": flowtest.Schema(t, "name string", "seen int64", "pass uint64")},
 		Parents:    map[string][]string{"gone": {"sweep"}},
 		Parameters: flow.NewParameters(node, "p"),
@@ -121,9 +122,34 @@ func TestExpireRefusesParametersThatMakeNoSense(t *testing.T) {
 		`{table="/t"; column=seen; max_age=1; emit=nowhere}`:    "no output stream",
 		`{table="/t"; column=seen; max_age=1; maximum=2}`:       "maximum",
 		`{column=seen; max_age=1}`:                              "table",
+		`{table="/tt"; column=seen; max_age=1}`:                 "p.table: computation c has no external state /tt: add it to external_state_managers, or name another: did you mean /t?",
+		`{table="/idle"; column=seen; max_age=1}`:               "no visit stream of computation c scans /idle",
 	} {
 		if _, err := NewExpire(expireSetup(t, parameters)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", parameters, err, want)
+		}
+	}
+}
+
+func TestExpireRefusesATableWithoutTheColumn(t *testing.T) {
+	columns, err := schema.New([]schema.Column{
+		{Name: "name", Type: schema.TypeUTF8, SortOrder: "ascending"}, {Name: "seen", Type: schema.TypeTimestamp}, {Name: "note", Type: schema.TypeString},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := schema.NewTable(columns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for column, want := range map[string]string{"seen": "", "sen": "p.column: the table of /t has no column sen: did you mean seen?", "note": "which is no time"} {
+		f, err := NewExpire(expireSetup(t, `{table="/t"; max_age=1; column=`+column+`}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = f.(flow.TableChecker).CheckTables(map[string]*schema.Table{"/t": table})
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: got %v, want %q", column, err, want)
 		}
 	}
 }
