@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/rondo-flow/rondo/partition"
 	"github.com/rondo-flow/rondo/store"
@@ -23,6 +24,8 @@ type exchange struct {
 	freer chan struct{} // capacity 1: less waits than before
 	// underway holds the system times of epochs that are begun and not handed over.
 	underway map[store.PartitionID]int64
+	// held are the partitions that are held back, or when they last were (D-17).
+	held map[store.PartitionID]time.Duration
 }
 
 // inboxSize is what waits for a partition, produced and not consumed (D-18). It
@@ -38,6 +41,7 @@ func newExchange() *exchange {
 	return &exchange{
 		boxes: map[store.PartitionID]*mailbox{}, sizes: map[store.PartitionID]*inboxSize{},
 		freer: make(chan struct{}, 1), underway: map[store.PartitionID]int64{},
+		held: map[store.PartitionID]time.Duration{},
 	}
 }
 
@@ -47,6 +51,7 @@ func (x *exchange) reset(ids []store.PartitionID) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.underway = map[store.PartitionID]int64{}
+	x.held = map[store.PartitionID]time.Duration{}
 	x.sizes = make(map[store.PartitionID]*inboxSize, len(ids))
 	for _, id := range ids {
 		x.sizes[id] = &inboxSize{}

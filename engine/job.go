@@ -41,6 +41,7 @@ type job struct {
 	writers  map[store.PartitionID][]int // nil unless a timer stream goes by system time
 	blocked  []bool
 	drained  bool
+	held     bool // as readers were told
 	limit    partition.Aligned
 	delay    partition.Delayed
 	reported time.Duration
@@ -178,6 +179,7 @@ func (j *job) recordStart(ctx context.Context, position []byte) error {
 
 // close ends everything that the job started. It is called once, after run.
 func (j *job) close() error {
+	j.tellHeld(j.env.clock.now(), false)
 	j.env.exchange.close(j.stored.Partition.ID, j.box)
 	j.lists.Wait()
 	j.closeScans()
@@ -265,8 +267,9 @@ func (j *job) takeIn(now visit.Instant) error {
 	j.takeDrain(now)
 	j.align(now)
 	j.hold(now)
+	j.tellHeld(now, j.machine.HeldBack())
 	if j.node.mayIdle() {
-		j.machine.Step(now, partition.TimePassed{})
+		j.machine.Step(now, partition.TimePassed{HeldBack: j.env.exchange.heldBack(now.Mono)})
 	}
 	return nil
 }

@@ -17,6 +17,9 @@ func (t Time) Std() time.Time { return time.Unix(0, int64(t)).UTC() }
 // Sub returns t-u.
 func (t Time) Sub(u Time) time.Duration { return time.Duration(t - u) }
 
+// Add returns t+d.
+func (t Time) Add(d time.Duration) Time { return t + Time(d) }
+
 // String prints t in RFC 3339 with nanoseconds.
 func (t Time) String() string { return t.Std().Format(time.RFC3339Nano) }
 

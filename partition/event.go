@@ -162,8 +162,12 @@ type Aligned struct {
 }
 
 // TimePassed brings the machine up to now. It is due when Ready.WakeAt has come, in
-// partitions whose inputs may be idle.
-type TimePassed struct{}
+// partitions whose inputs may be idle. HeldBack tells when producers had last something
+// to be read that they must not take (see [Machine.HeldBack]): up to then they were not
+// idle (D-17). So producers are found idle by this event alone.
+type TimePassed struct {
+	HeldBack map[store.PartitionID]time.Duration
+}
 
 func (Aligned) event()        {}
 func (SystemPassed) event()   {}

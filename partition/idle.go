@@ -15,6 +15,7 @@ type idleness struct {
 	Idle
 	watermark int64         // of producers that are passed over
 	lifted    time.Duration // when it was last moved on
+	looked    time.Duration // when it was last known who was held back
 	// stalled: too many are idle for all of them to be passed over, and too few for
 	// the source to be quiet.
 	stalled bool
@@ -32,7 +33,7 @@ func (s *inputStream) passOver(now visit.Instant, b *inbox) {
 		if p.holds {
 			p.heard = now.Mono
 		}
-		if p.quiet(now, s.idle.After) {
+		if p.quiet(s.idle) {
 			idle++
 		}
 	}
@@ -42,14 +43,37 @@ func (s *inputStream) passOver(now visit.Instant, b *inbox) {
 		s.idle.lift(now)
 	}
 	for i := range s.producers {
-		s.producers[i].idle = !s.idle.stalled && !b.gap && s.producers[i].quiet(now, s.idle.After)
+		s.producers[i].idle = !s.idle.stalled && !b.gap && s.producers[i].quiet(s.idle)
 		s.bound(i)
 	}
 }
 
+// timePassed notes producers that could not bring what they have.
+func (s *inputStream) timePassed(now visit.Instant, e TimePassed) {
+	if s.idle == nil {
+		return
+	}
+	s.idle.looked = now.Mono
+	for id, at := range e.HeldBack {
+		if i, ok := s.index[id]; ok {
+			s.producers[i].heard = max(s.producers[i].heard, at)
+		}
+	}
+}
+
+// HeldBack tells that something waits to be read here that must not be admitted: by
+// full targets (D-18), or because the source waits for others. Readers do not take the
+// silence of such a partition for idleness (D-17).
+func (m *Machine) HeldBack() bool {
+	if m.source.id != "" {
+		return len(m.source.batches) > 0 && (m.heldBack(m.source.id) || m.source.ahead() || m.source.early())
+	}
+	return m.inbox.waiting > 0 && slices.ContainsFunc(m.inputs, func(in *inputStream) bool { return m.heldBack(in.id) })
+}
+
 // quiet tells that a producer has brought nothing for a time.
-func (p *producer) quiet(now visit.Instant, after time.Duration) bool {
-	return p.state != store.Finished && !p.holds && now.Mono-p.heard >= after
+func (p *producer) quiet(i *idleness) bool {
+	return p.state != store.Finished && !p.holds && i.looked-p.heard >= i.After
 }
 
 // lift moves the watermark on with the clock, in steps: each is told to readers.

@@ -12,7 +12,8 @@ import (
 // idleRig is a partition that reads a stream of several producers.
 type idleRig struct {
 	*Machine
-	now visit.Instant
+	now  visit.Instant
+	held map[store.PartitionID]bool
 }
 
 func newIdleRig(producers int, idle *Idle) *idleRig {
@@ -52,7 +53,11 @@ func (r *idleRig) pass(d time.Duration) {
 		}
 		r.now.Wall += int64(at - r.now.Mono)
 		r.now.Mono = at
-		r.Step(r.now, TimePassed{})
+		held := map[store.PartitionID]time.Duration{}
+		for id := range r.held {
+			held[id] = r.now.Mono
+		}
+		r.Step(r.now, TimePassed{HeldBack: held})
 		if at == end {
 			return
 		}
@@ -111,6 +116,19 @@ func TestIdleProducersAreToldByTheirSilence(t *testing.T) {
 		r.pass(2 * time.Minute)
 		want(t, "the only one left is idle, so all are", r.watermark() > 500, true)
 	})
+	t.Run("one that is held back is not silent, and may be idle a minute later", func(t *testing.T) {
+		r := newIdleRig(2, minute)
+		r.report(1, 500, store.Active)
+		r.report(2, 600, store.Active)
+		r.held = map[store.PartitionID]bool{1: true}
+		r.pass(time.Hour)
+		want(t, "watermark", r.watermark(), 500)
+		r.held = nil
+		r.pass(59 * time.Second)
+		want(t, "it may take what it has", r.watermark(), 500)
+		r.pass(time.Second)
+		want(t, "it has nothing", r.watermark() > 600, true)
+	})
 	t.Run("what waits here is not silence", func(t *testing.T) {
 		r := newIdleRig(2, minute)
 		r.report(2, 800, store.Active)
@@ -121,6 +139,28 @@ func TestIdleProducersAreToldByTheirSilence(t *testing.T) {
 		r.Step(r.now, TimePassed{})
 		want(t, "watermark", r.watermark() <= 300, true)
 	})
+}
+
+// TestHeldBackIsWhatHasRowsAndMustNotTakeThem: by a full target, by its group, by other
+// streams; not for want of rows (D-17, D-18).
+func TestHeldBackIsWhatHasRowsAndMustNotTakeThem(t *testing.T) {
+	now := visit.Instant{Mono: time.Hour}
+	for name, e := range map[string]Event{
+		"a full target": Blocked{Outputs: []bool{true}},
+		"its group":     Aligned{Limit: 50},
+		"other streams": Delayed{Limit: 50},
+		"nothing":       Aligned{Limit: endOfTime},
+	} {
+		m := New(Config{
+			Job:    &store.Job{Partition: store.Partition{ID: 9, Generation: 1}, Report: &store.Report{Streams: []store.StreamReport{{Stream: "out", Watermark: 60}}}},
+			Source: "src", Outputs: []Output{{Stream: "out", Parents: []string{"src"}}}, Params: DefaultParams(),
+		}, now)
+		m.Step(now, e)
+		want(t, name+", without rows", m.HeldBack(), false)
+		m.Accept(now, Ready{ReadSource: m.Ready(now).ReadSource})
+		m.Step(now, SourceRead{Rows: 1, Bytes: 1, MaxEvent: 70})
+		want(t, name+", with rows", m.HeldBack(), name != "nothing")
+	}
 }
 
 // TestSourcesAreAlignedByTheLeastOfTheirGroup: those that have ended or are idle do

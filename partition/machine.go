@@ -109,7 +109,10 @@ func (m *Machine) Step(now visit.Instant, e Event) {
 		m.source.delayed = e
 	case Aligned:
 		m.source.aligned = e
-	case TimePassed: // settled below
+	case TimePassed:
+		for _, in := range m.inputs {
+			in.timePassed(now, e)
+		}
 	case Blocked:
 		for i := range m.outputs {
 			m.outputs[i].blocked = e.Outputs[i]
