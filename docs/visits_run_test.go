@@ -136,7 +136,7 @@ func TestANewThresholdReachesEveryKeyInOnePass(t *testing.T) {
 
 func TestTheFunctionsShownAreThoseThatRun(t *testing.T) {
 	for document, sources := range map[string][]string{
-		"visits.md": {"daily_test.go", "tiers_test.go"}, "external.md": {"accounts_test.go"},
+		"visits.md": {"daily_test.go", "tiers_test.go"}, "external.md": {"accounts_test.go"}, "time.md": {"timers_test.go"},
 	} {
 		var source []byte
 		for _, name := range sources {

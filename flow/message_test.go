@@ -183,3 +183,19 @@ func TestParametersAreStrict(t *testing.T) {
 		t.Errorf("no parameters: error %v", err)
 	}
 }
+
+// TestTimesAreColumnValues: an instant of a message goes into a timestamp with its
+// microseconds, and into coarser types if nothing is lost.
+func TestTimesAreColumnValues(t *testing.T) {
+	s := flowtest.Schema(t, "at timestamp", "second datetime", "day date")
+	day := flow.Time(0).Add(24 * time.Hour)
+	m, err := flow.NewMessageBuilder("out", s).Set("at", day.Add(1500*time.Nanosecond)).Set("second", day.Add(time.Second)).Set("day", day).Finish()
+	if err != nil || m.Payload.Uint64("at") != 86400_000_001 || m.Payload.Uint64("second") != 86401 || m.Payload.Uint64("day") != 1 {
+		t.Errorf("%v, error %v", m.Payload, err)
+	}
+	for _, column := range []string{"second", "day"} {
+		if _, err := flow.NewMessageBuilder("out", s).Set(column, day.Add(time.Millisecond)).Finish(); err == nil || !strings.Contains(err.Error(), "is not exact as a date") {
+			t.Errorf("%s: error %v", column, err)
+		}
+	}
+}

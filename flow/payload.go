@@ -111,7 +111,7 @@ func NewMessageBuilder(stream string, s *schema.Schema) *MessageBuilder {
 func FailedMessageBuilder(err error) *MessageBuilder { return &MessageBuilder{err: err} }
 
 // Set sets a column from a Go value: an integer, float, bool, string, []byte,
-// time.Time or nil.
+// time.Time, [Time] or nil.
 func (b *MessageBuilder) Set(column string, v any) *MessageBuilder {
 	if b.schema == nil {
 		return b

@@ -34,6 +34,7 @@ func (c Column) checked(v Value, err error) (Value, error) {
 // rounded or cut: a number with a fraction is no integer, an integer must lie
 // in the type's range and be exact as a double. Strings and byte slices are for
 // string types, [time.Time] (and text in RFC 3339) for the types of time,
+// flow.Time for the same where it is exact (a timestamp keeps its microseconds),
 // [time.Duration] for interval, a [Value] for its own kind; structured values
 // are given as [Any].
 func (t Type) Convert(v any) (Value, error) {
@@ -46,6 +47,18 @@ func (t Type) Convert(v any) (Value, error) {
 		return Value{}, column.whyNot(value)
 	}
 	return value, nil
+}
+
+// instant is an instant in a form of its own, such as the times of messages.
+type instant interface{ Std() time.Time }
+
+// fromInstant is for instants that no one has rounded on purpose: a timestamp has their
+// microseconds, and the coarser types take what is exact in them.
+func (t Type) fromInstant(at time.Time) (Value, error) {
+	if unit := t.TimeUnit(); unit > time.Microsecond && at.UnixNano()%int64(unit) != 0 {
+		return Value{}, fmt.Errorf("%s is not exact as a %s: give a time.Time that is cut to what you mean", at.Format(time.RFC3339Nano), t)
+	}
+	return t.fromTime(at)
 }
 
 func (t Type) convert(v any) (Value, error) {
@@ -66,6 +79,8 @@ func (t Type) convert(v any) (Value, error) {
 		return t.fromFloat(float64(v))
 	case time.Time:
 		return t.fromTime(v)
+	case instant:
+		return t.fromInstant(v.Std())
 	case time.Duration:
 		return t.fromDuration(v)
 	default:

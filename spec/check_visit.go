@@ -79,6 +79,9 @@ func (c *checker) checkTimers(at place, comp *Computation) {
 	known := append(upstreamsOf(comp), append(comp.TimerStreamIDs(), comp.VisitStreamIDs()...)...)
 	for _, id := range comp.TimerStreamIDs() {
 		s, where := comp.TimerStreams[id], at.keys("timer_streams", id)
+		if len(s.Streams) > 0 && len(s.Delays) > 0 {
+			c.note(where.key("streams"), "this has no effect beside streams_with_delays, whose streams alone count: name each there, with a delay of 0s if it has none")
+		}
 		for _, stream := range s.Streams {
 			if !slices.Contains(known, stream) {
 				c.add(where.key("streams").item(stream), "%s is no stream that %s reads: %s", stream, comp.ID, yson.DidYouMean(stream, known))
