@@ -54,6 +54,7 @@ func (s *inputStream) timePassed(now visit.Instant, e TimePassed) {
 		return
 	}
 	s.idle.looked = now.Mono
+	//lint:ordered each producer has a time of its own
 	for id, at := range e.HeldBack {
 		if i, ok := s.index[id]; ok {
 			s.producers[i].heard = max(s.producers[i].heard, at)
