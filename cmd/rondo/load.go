@@ -77,17 +77,6 @@ func (d *dataFlag) folder(pipeline string) string {
 	return cmp.Or(string(d.Data), filepath.Join("rondo-data", pipeline))
 }
 
-// prepare checks the spec against the functions and connectors there are, and
-// that the data to read is there. All problems are told, those of the spec on its
-// own too. Nothing is changed.
-func prepare(ctx context.Context, s *spec.Spec, dataDir string, log *slog.Logger) (*engine.Pipeline, error) {
-	o, err := options(s, dataDir, log)
-	if err != nil {
-		return nil, err
-	}
-	return prepareWith(ctx, o)
-}
-
 // options are what this binary has to run a spec with.
 func options(s *spec.Spec, dataDir string, log *slog.Logger) (engine.Options, error) {
 	o := engine.Options{
@@ -97,6 +86,9 @@ func options(s *spec.Spec, dataDir string, log *slog.Logger) (engine.Options, er
 	return o, errors.Join(function.Register(o.Functions), file.Register(o.Connectors), queue.Register(o.Connectors), datagen.Register(o.Connectors))
 }
 
+// prepareWith checks the spec against the functions and connectors there are, and
+// that the data to read is there. All problems are told, those of the spec on its
+// own too. Nothing is changed.
 func prepareWith(ctx context.Context, o engine.Options) (*engine.Pipeline, error) {
 	p, err := engine.Prepare(ctx, o)
 	ofSpec := func(e error) bool { return !errors.Is(e, engine.ErrInput) }
