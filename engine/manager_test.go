@@ -165,9 +165,10 @@ func TestExternalStatesHoldThroughFaults(t *testing.T) {
 			_, _ = r.pipeline().Run(life, storetest.NewFaults(model, nil)) // it has a store of its own to close
 			cancel()
 		}
+		counts, waits := []int{5, 2}, []int{rng.IntN(200), rng.IntN(200)} // drawn before faults are
 		p := r.start(s)
-		for _, n := range []int{5, 2} {
-			<-time.After(time.Duration(rng.IntN(200)) * time.Millisecond)
+		for i, n := range counts {
+			<-time.After(time.Duration(waits[i]) * time.Millisecond)
 			r.partitions = n
 			p.must(p.change("desired_partition_count", fmt.Sprint(n)))
 		}
