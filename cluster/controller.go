@@ -3,13 +3,14 @@ package cluster
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/rondo-flow/rondo/store"
 )
 
 // govern decides after every beat while the process holds the lease. It is apart
 // from the beats, which go on while a decision waits for locks.
-func (m *Member) govern(ctx context.Context) {
+func (m *Member) govern(ctx context.Context, groupOf func(string) string) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -20,7 +21,7 @@ func (m *Member) govern(ctx context.Context) {
 		if v.Lease.Holder != m.o.Worker {
 			continue
 		}
-		err := m.decide(ctx, v)
+		err := m.decide(ctx, v, groupOf)
 		switch {
 		case err == nil || ctx.Err() != nil:
 		case errors.Is(err, store.ErrFenced), errors.Is(err, store.ErrConflict):
@@ -33,12 +34,12 @@ func (m *Member) govern(ctx context.Context) {
 
 // decide carries out one decision. What it is based on is checked again in the
 // transactions.
-func (m *Member) decide(ctx context.Context, v *store.View) error {
+func (m *Member) decide(ctx context.Context, v *store.View, groupOf func(string) string) error {
 	parts, err := m.store.Partitions(ctx)
 	if err != nil {
 		return err
 	}
-	a := Decide(State{Workers: m.heardOf(v), Partitions: parts, Dead: m.o.Lease, Group: m.o.GroupOf})
+	a := Decide(State{Workers: m.witnessed(v), Partitions: parts, Dead: m.o.Lease, Group: groupOf})
 	if len(a.Bury) > 0 {
 		m.o.Log.Warn("workers are silent and taken for dead", "workers", a.Bury, "after", m.o.Lease)
 		if err := m.store.Bury(ctx, v.Lease.Term, a.Bury); err != nil {
@@ -52,15 +53,16 @@ func (m *Member) decide(ctx context.Context, v *store.View) error {
 	return m.store.Assign(ctx, v.Lease.Term, a.Moves)
 }
 
-// heardOf are the workers of a view, none of them silent for longer than the view
-// says: what happened since is not known, and this process lives.
-func (m *Member) heardOf(v *store.View) []store.Worker {
-	out := make([]store.Worker, 0, len(v.Workers))
-	for _, w := range v.Workers {
-		if w.ID == m.o.Worker {
-			w.Unseen = 0
-		}
-		out = append(out, w)
+// witnessed are the workers of a view, none of them silent for longer than this
+// process has been there to hear them: while the store did not answer, nobody could
+// be heard.
+func (m *Member) witnessed(v *store.View) []store.Worker {
+	m.mu.Lock()
+	there := m.steady.since()
+	m.mu.Unlock()
+	out := slices.Clone(v.Workers)
+	for i := range out {
+		out[i].Unseen = min(out[i].Unseen, there)
 	}
 	return out
 }

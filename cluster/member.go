@@ -28,9 +28,7 @@ type Options struct {
 	// controller for the one in charge; DefaultLease for 0. A worker beats five
 	// times as often.
 	Lease time.Duration
-	// GroupOf is the worker_group of a computation.
-	GroupOf func(computation string) string
-	Log     *slog.Logger
+	Log   *slog.Logger
 }
 
 // DefaultLease survives a database that takes a few seconds to fail over.
@@ -48,12 +46,6 @@ type Info struct {
 	Wall int64 `json:"wall"`
 }
 
-// InfoOf reads what a worker tells; what cannot be read is empty.
-func InfoOf(w *store.Worker) (i Info) {
-	_ = json.Unmarshal(w.Info, &i)
-	return i
-}
-
 // Member is a process's place in a cluster. It implements engine.Membership.
 type Member struct {
 	o     Options
@@ -64,6 +56,7 @@ type Member struct {
 	view    *store.View
 	changed chan struct{}
 	heard   instant // when the view came
+	steady  instant // since when beats have come without a gap
 
 	control chan struct{} // capacity 1: there may be something to decide
 }
@@ -118,10 +111,10 @@ func (m *Member) Now() int64 {
 
 // Run beats, and controls while the process holds the lease, until ctx ends. Then
 // it leaves: its partitions are free for others at once. A store that does not
-// answer is asked again.
-func (m *Member) Run(ctx context.Context) error {
+// answer is asked again. groupOf tells the worker_group of a computation.
+func (m *Member) Run(ctx context.Context, groupOf func(computation string) string) error {
 	var controller sync.WaitGroup
-	controller.Go(func() { m.govern(ctx) })
+	controller.Go(func() { m.govern(ctx, groupOf) })
 	ticker := time.NewTicker(m.o.Lease / 5)
 	defer ticker.Stop()
 	for ctx.Err() == nil {
@@ -174,6 +167,9 @@ func (m *Member) take(v *store.View, sent instant) {
 	v.Now += int64(took / 2)
 	if before != nil {
 		v.Now = max(v.Now, before.Now+int64(m.heard.since()))
+	}
+	if before == nil || m.heard.since() > m.o.Lease/2 {
+		m.steady = came
 	}
 	m.view, m.heard = v, came
 	if before == nil || news(before, v) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/rondo-flow/rondo/store"
 )
@@ -86,13 +87,14 @@ func (e *environment) attend(ctx context.Context, p *Pipeline, parts []store.Par
 	for {
 		v, changed := e.member.View()
 		over, err := e.follow(ctx, p, parts, v, &known)
-		if err != nil && ctx.Err() == nil {
-			e.log.Warn("what has changed in the cluster cannot be read", "error", err)
-		}
-		if errors.Is(err, ErrSpecChanged) {
+		var again <-chan time.Time
+		switch {
+		case errors.Is(err, ErrSpecChanged):
 			return err
-		}
-		if over {
+		case err != nil && ctx.Err() == nil:
+			e.log.Warn("what has changed in the cluster cannot be read, trying again", "in", sizesEvery, "error", err)
+			again = time.After(sizesEvery)
+		case over:
 			e.halt.Load().end()
 			e.exchange.wakeAll()
 			return nil
@@ -103,6 +105,7 @@ func (e *environment) attend(ctx context.Context, p *Pipeline, parts []store.Par
 		case <-e.halt.Load().done:
 			return nil
 		case <-changed:
+		case <-again:
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/rondo-flow/rondo/flow"
@@ -66,13 +65,7 @@ func NewExpire(setup flow.Setup) (flow.Function, error) {
 	}
 	if p.Emit != nil {
 		e.emit = *p.Emit
-		if e.out = setup.Outputs[e.emit]; e.out == nil {
-			problem("emit", "%q is no output stream of computation %s: the outputs are %s", e.emit, setup.Computation, strings.Join(slices.Sorted(maps.Keys(setup.Outputs)), ", "))
-		}
-		if !slices.ContainsFunc(setup.Parents[e.emit], func(s string) bool { return slices.Contains(setup.Visits, s) }) {
-			problem("emit", "stream %s is written on visits and does not depend on them: add \"%s\" = [\"%s\"] to the streams_dependency of computation %s",
-				e.emit, e.emit, strings.Join(setup.Visits, "\"; \""), setup.Computation)
-		}
+		e.out = visitOutput(&setup, e.emit, func(format string, args ...any) { problem("emit", format, args...) })
 	}
 	return e, problems.Err()
 }

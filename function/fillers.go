@@ -1,10 +1,6 @@
 package function
 
 import (
-	"maps"
-	"slices"
-	"strings"
-
 	"github.com/rondo-flow/rondo/flow"
 	"github.com/rondo-flow/rondo/schema"
 )
@@ -21,18 +17,9 @@ func (s *rollupSetup) target(stream *string, path ...string) *target {
 	if stream == nil {
 		return nil
 	}
-	out, ok := s.Outputs[*stream]
-	if !ok {
-		s.problem(path, "%q is no output stream of computation %s: the outputs are %s", *stream, s.Computation,
-			strings.Join(slices.Sorted(maps.Keys(s.Outputs)), ", "))
+	out := visitOutput(&s.Setup, *stream, func(format string, args ...any) { s.problem(path, format, args...) })
+	if out == nil {
 		return nil
-	}
-	for _, visits := range s.Visits {
-		if parents := s.Parents[*stream]; !slices.Contains(parents, visits) {
-			s.problem(path, "stream %s is written on visits by %s and does not depend on them: add \"%s\" = [\"%s\"] to the streams_dependency of computation %s",
-				*stream, visits, *stream, strings.Join(s.Visits, "\"; \""), s.Computation)
-			break
-		}
 	}
 	t := &target{stream: *stream, schema: out, row: make(schema.Row, out.Len())}
 	for _, c := range out.Columns() {

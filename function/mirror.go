@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/rondo-flow/rondo/flow"
@@ -54,13 +52,7 @@ func NewMirror(setup flow.Setup) (flow.Function, error) {
 	}
 	if p.Emit != nil {
 		m.emit = *p.Emit
-		if m.out = setup.Outputs[m.emit]; m.out == nil {
-			problem("emit", "%q is no output stream of computation %s: the outputs are %s", m.emit, setup.Computation, strings.Join(slices.Sorted(maps.Keys(setup.Outputs)), ", "))
-		}
-		if !slices.ContainsFunc(setup.Parents[m.emit], func(s string) bool { return slices.Contains(setup.Visits, s) }) {
-			problem("emit", "stream %s is written on visits and does not depend on them: add \"%s\" = [\"%s\"] to the streams_dependency of computation %s",
-				m.emit, m.emit, strings.Join(setup.Visits, "\"; \""), setup.Computation)
-		}
+		m.out = visitOutput(&setup, m.emit, func(format string, args ...any) { problem("emit", format, args...) })
 	}
 	return m, problems.Err()
 }

@@ -22,3 +22,18 @@ func TestOutputsOfVisitsMustDependOnThem(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestOutputsDependOnEveryVisitStream: those of the functions that write one output
+// as well as those of rollup.
+func TestOutputsDependOnEveryVisitStream(t *testing.T) {
+	setup := expireSetup(t, `{table="/t"; column=seen; max_age="1s"; emit=gone}`)
+	setup.Visits = append(setup.Visits, "mop")
+	want := `stream gone is written on visits by mop and does not depend on them: add "gone" = ["sweep"; "mop"] to the streams_dependency`
+	if _, err := NewExpire(setup); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %q", err, want)
+	}
+	setup.Parents["gone"] = append(setup.Parents["gone"], "mop")
+	if _, err := NewExpire(setup); err != nil {
+		t.Error(err)
+	}
+}

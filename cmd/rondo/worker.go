@@ -117,10 +117,7 @@ func (c *workerCommand) work(told context.Context, shared cluster.Store, s *spec
 	if err != nil {
 		return nil, err
 	}
-	var groupOf func(string) string
-	member, err := cluster.Join(told, shared, cluster.Options{
-		Worker: id, Group: c.Group, Lease: c.Lease, Log: log, GroupOf: func(computation string) string { return groupOf(computation) },
-	})
+	member, err := cluster.Join(told, shared, cluster.Options{Worker: id, Group: c.Group, Lease: c.Lease, Log: log})
 	if err != nil {
 		return nil, err
 	}
@@ -129,12 +126,11 @@ func (c *workerCommand) work(told context.Context, shared cluster.Store, s *spec
 	if err != nil {
 		return nil, errors.Join(err, member.Leave(told))
 	}
-	groupOf = p.WorkerGroup
 	defer context.AfterFunc(told, p.Pause)()
 	living, die := context.WithCancel(context.WithoutCancel(told))
 	var beating sync.WaitGroup
 	var left error
-	beating.Go(func() { left = member.Run(living) })
+	beating.Go(func() { left = member.Run(living, p.WorkerGroup) })
 	log.Info("joined", "pipeline", s.Name, "group", c.Group)
 	sum, err := p.Run(context.WithoutCancel(told), shared)
 	die()

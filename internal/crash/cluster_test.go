@@ -269,18 +269,24 @@ func (f *fleet) check(samePasses bool) {
 	}
 }
 
+// newTrio is a cluster of three, and a source of moments.
+func newTrio(t *testing.T, server *pgtest.Server, name string) (*fleet, *rand.Rand) {
+	t.Helper()
+	s := seed()
+	t.Logf("rerun with -seed %d", s)
+	f := newFleet(t, server, buildCommand(t), name, clusterJob)
+	for range 3 {
+		f.hire()
+	}
+	return f, rand.New(rand.NewPCG(s, 1))
+}
+
 // TestWorkersThatComeAndGoLoseAndRepeatNothing: three workers share a pipeline;
 // they are killed, frozen until others have given them up, and told to leave, at
 // random moments, the controller as often as others.
 func TestWorkersThatComeAndGoLoseAndRepeatNothing(t *testing.T) {
 	t.Parallel()
-	s := seed()
-	t.Logf("rerun with -seed %d", s)
-	rng := rand.New(rand.NewPCG(s, 1))
-	f := newFleet(t, newServer(t), buildCommand(t), "workers", clusterJob)
-	for range 3 {
-		f.hire()
-	}
+	f, rng := newTrio(t, newServer(t), "workers")
 	faults := 0
 	for ; faults < *flagKills && !f.over(); faults++ {
 		f.lose(rng)
@@ -327,13 +333,7 @@ var desired = regexp.MustCompile(`(desired_partition_count"?=)\d+`)
 // again, by whoever leads at the moment, while workers are lost.
 func TestPartitionsAreReplacedWhileWorkersComeAndGo(t *testing.T) {
 	t.Parallel()
-	s := seed()
-	t.Logf("rerun with -seed %d", s)
-	rng := rand.New(rand.NewPCG(s, 2))
-	f := newFleet(t, newServer(t), buildCommand(t), "replaced", clusterJob)
-	for range 3 {
-		f.hire()
-	}
+	f, rng := newTrio(t, newServer(t), "replaced")
 	done := 0
 	for ; done < *flagKills && !f.over(); done++ {
 		f.repartition(counts[done%len(counts)])
@@ -344,4 +344,32 @@ func TestPartitionsAreReplacedWhileWorkersComeAndGo(t *testing.T) {
 	f.finish()
 	t.Logf("%d times", done)
 	f.check(false)
+}
+
+// TestADatabaseThatStopsMakesNoWorkerDead: it is gone for longer than a lease, twice.
+// Whoever beats first afterwards has heard nobody meanwhile, and takes nobody for
+// dead.
+func TestADatabaseThatStopsMakesNoWorkerDead(t *testing.T) {
+	t.Parallel()
+	server := newServer(t)
+	f, _ := newTrio(t, server, "stopped")
+	for range 2 {
+		f.await("all workers to have partitions", func(*store.View) bool {
+			return !slices.ContainsFunc(f.crews, func(c *crew) bool { return !f.owns(c.id()) })
+		})
+		if err := server.Crash(); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(2500 * time.Millisecond) // leases of 1 s end
+		if err := server.Begin(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.finish()
+	for _, c := range f.all {
+		if strings.Contains(c.err.String(), "taken for dead") {
+			t.Errorf("worker %s takes others for dead", c.id())
+		}
+	}
+	f.check(true)
 }

@@ -1,6 +1,7 @@
 package pgstore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -79,7 +80,7 @@ func (s *Store) Assign(ctx context.Context, term uint64, moves []store.Move) err
 	if len(moves) == 0 {
 		return nil
 	}
-	moves = slices.SortedFunc(slices.Values(moves), func(a, b store.Move) int { return int(int64(a.Partition) - int64(b.Partition)) })
+	moves = slices.SortedFunc(slices.Values(moves), func(a, b store.Move) int { return cmp.Compare(a.Partition, b.Partition) })
 	return s.govern(ctx, term, func(ctx context.Context, tx pgx.Tx) error {
 		held, err := s.sql.LockPartitions(ctx, tx, numbers(moves, func(m *store.Move) int64 { return int64(m.Partition) }))
 		if err != nil {
