@@ -53,7 +53,7 @@ func (r remoteTables) GetRows(ctx context.Context, id store.TableID, keys []stri
 	for _, k := range keys {
 		q.Keys = append(q.Keys, []byte(k))
 	}
-	a, err := post[TableValues](ctx, r.client, "tables/rows/get", q)
+	a, err := query[TableValues](ctx, r.client, "tables/rows/get", q)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (r remoteTables) GetRows(ctx context.Context, id store.TableID, keys []stri
 
 // ListRows asks for a range of rows. MaxWork does not matter here.
 func (r remoteTables) ListRows(ctx context.Context, id store.TableID, l store.ListRequest) (*store.ListAnswer, error) {
-	a, err := post[States](ctx, r.client, "tables/rows/list", TableList{
+	a, err := query[States](ctx, r.client, "tables/rows/list", TableList{
 		Table: uint64(id), Lower: []byte(l.Lower), Upper: []byte(l.Upper), MaxRows: l.MaxRows, MaxBytes: l.MaxBytes,
 	})
 	if err != nil {

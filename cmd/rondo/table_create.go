@@ -9,7 +9,6 @@ import (
 
 	"github.com/rondo-flow/rondo/external"
 	"github.com/rondo-flow/rondo/schema"
-	"github.com/rondo-flow/rondo/store"
 	"github.com/rondo-flow/rondo/yson"
 )
 
@@ -47,14 +46,14 @@ func (c *tableCreateCommand) Run(io *streams) error {
 		return err
 	}
 	verb := "has"
-	if _, e := ts.named(ctx, *c.Table); e == nil {
+	there, e := ts.named(ctx, *c.Table)
+	switch {
+	case e != nil:
+		_, err = ts.CreateTable(ctx, *c.Table, form.String())
+	case there.form.String() == form.String():
 		verb = "is already there, with"
-	}
-	_, err = ts.CreateTable(ctx, *c.Table, form.String())
-	if errors.Is(err, store.ErrConflict) {
-		if t, e := ts.named(ctx, *c.Table); e == nil {
-			err = fmt.Errorf("table %s is there with other columns, %s: choose another name, or drop it first", *c.Table, yson.Encode(t.form.Columns().Node()))
-		}
+	default:
+		err = fmt.Errorf("table %s is there with other columns, %s: choose another name, or drop it first", *c.Table, yson.Encode(there.form.Columns().Node()))
 	}
 	if err = errors.Join(err, ts.close()); err != nil {
 		return err

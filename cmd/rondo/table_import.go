@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/rondo-flow/rondo/console"
 	"github.com/rondo-flow/rondo/external"
 	"github.com/rondo-flow/rondo/schema"
 	"github.com/rondo-flow/rondo/store"
@@ -44,12 +45,13 @@ func (c *tableImportCommand) Run(io *streams) error {
 	return c.withTable(ctx, io, func(ts *openTables, t *table) error {
 		rows, err := c.load(ctx, io, ts, t)
 		switch {
-		case ctx.Err() != nil && c.Replace:
-			return errors.New("stopped: the table is as it was")
-		case ctx.Err() != nil:
-			return fmt.Errorf("stopped: %s written; the same command goes over them again", plural(int(rows), "row"))
-		case err != nil:
+		case err == nil:
+		case unknown(err) || ctx.Err() == nil:
 			return err
+		case c.Replace:
+			return errors.New("stopped: the table is as it was")
+		default:
+			return fmt.Errorf("stopped: %s written; the same command goes over them again", plural(int(rows), "row"))
 		}
 		return tell(io.err, "imported %s into table %s", pluralDigits(rows, "row"), t.Name)
 	})
@@ -72,13 +74,18 @@ func (c *tableImportCommand) load(ctx context.Context, io *streams, ts *openTabl
 	if !c.Replace {
 		return rows, err
 	}
-	if err == nil && ctx.Err() == nil {
+	if err == nil {
 		err = ts.RenameTable(ctx, id, t.Name)
 	}
-	if err != nil || ctx.Err() != nil {
-		err = errors.Join(err, ts.DropTable(context.WithoutCancel(ctx), id))
+	if err == nil || unknown(err) {
+		return rows, err // the rows may be those of the table now
 	}
-	return rows, err
+	return rows, errors.Join(err, ts.DropTable(context.WithoutCancel(ctx), id))
+}
+
+// unknown tells that what was asked for may have been done.
+func unknown(err error) bool {
+	return errors.Is(err, store.ErrUnknownOutcome) || errors.Is(err, console.ErrUnknown)
 }
 
 // stage makes an empty table beside another one. What a former import left is
@@ -154,9 +161,10 @@ func (c *tableExportCommand) Run(out *streams) error {
 		r := &rowReader{table: t}
 		rows, err := external.Export(ctx, c.Out, t.form.Columns(), r.next)
 		switch {
+		case err == nil:
 		case ctx.Err() != nil:
 			return errors.New("stopped: nothing was written")
-		case err != nil:
+		default:
 			return err
 		}
 		return tell(out.err, "exported %s of table %s to %s", pluralDigits(rows, "row"), t.Name, c.Out)

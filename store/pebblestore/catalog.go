@@ -94,14 +94,11 @@ func (s *Store) pipeline() (*store.Pipeline, error) {
 
 // SavePipeline replaces the stored pipeline if p was made from it.
 func (s *Store) SavePipeline(ctx context.Context, p *store.Pipeline) error {
-	if err := s.enter(ctx); err != nil {
+	release, err := s.enterCatalog(ctx)
+	if err != nil {
 		return err
 	}
-	defer s.leave()
-	if err := hold(ctx, s.catalog); err != nil {
-		return err
-	}
-	defer func() { <-s.catalog }()
+	defer release()
 	stored, err := s.pipeline()
 	if err != nil {
 		return err

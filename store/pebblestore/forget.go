@@ -19,14 +19,11 @@ var pipelineKinds = []byte{
 // only the former one was done with must not be trimmed as consumed. The pipeline must not be
 // running: nobody else may call the store meanwhile.
 func (s *Store) ForgetPipeline(ctx context.Context) error {
-	if err := s.enter(ctx); err != nil {
+	release, err := s.enterCatalog(ctx)
+	if err != nil {
 		return err
 	}
-	defer s.leave()
-	if err := hold(ctx, s.catalog); err != nil {
-		return err
-	}
-	defer func() { <-s.catalog }()
+	defer release()
 	b := s.db.NewBatch()
 	defer b.Close()
 	for _, kind := range pipelineKinds {

@@ -93,14 +93,11 @@ func (s *Store) CreatePartitions(ctx context.Context, ps []store.Partition) ([]s
 			return nil, err
 		}
 	}
-	if err := s.enter(ctx); err != nil {
+	release, err := s.enterCatalog(ctx)
+	if err != nil {
 		return nil, err
 	}
-	defer s.leave()
-	if err := hold(ctx, s.catalog); err != nil {
-		return nil, err
-	}
-	defer func() { <-s.catalog }()
+	defer release()
 	return s.create(ps)
 }
 

@@ -160,14 +160,11 @@ func (s *Store) CreateQueue(ctx context.Context, name string, partitions int) er
 	if err := store.ValidateQueue(name, partitions); err != nil {
 		return err
 	}
-	if err := s.enter(ctx); err != nil {
+	release, err := s.enterCatalog(ctx)
+	if err != nil {
 		return err
 	}
-	defer s.leave()
-	if err := hold(ctx, s.catalog); err != nil {
-		return err
-	}
-	defer func() { <-s.catalog }()
+	defer release()
 	if q, err := s.queues.get(name); err == nil {
 		return q.checkPartitions(partitions)
 	}
@@ -187,14 +184,11 @@ func (s *Store) CreateQueue(ctx context.Context, name string, partitions int) er
 // DropQueue removes the queue under the locks of all its partitions, so that no
 // transaction appends to what is gone.
 func (s *Store) DropQueue(ctx context.Context, name string) error {
-	if err := s.enter(ctx); err != nil {
+	release, err := s.enterCatalog(ctx)
+	if err != nil {
 		return err
 	}
-	defer s.leave()
-	if err := hold(ctx, s.catalog); err != nil {
-		return err
-	}
-	defer func() { <-s.catalog }()
+	defer release()
 	q, err := s.queues.get(name)
 	if err != nil {
 		return err

@@ -131,6 +131,21 @@ func (s *Store) enter(ctx context.Context) error {
 
 func (s *Store) leave() { s.running.Done() }
 
+// enterCatalog begins a call that changes what there is.
+func (s *Store) enterCatalog(ctx context.Context) (release func(), err error) {
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	if err := hold(ctx, s.catalog); err != nil {
+		s.leave()
+		return nil, err
+	}
+	return func() {
+		<-s.catalog
+		s.leave()
+	}, nil
+}
+
 // classify gives a class to an error of a read. When the store has stopped, the
 // reason counts, not what followed from it.
 func (s *Store) classify(err error) error {

@@ -158,21 +158,6 @@ func (s *Store) CreateTable(ctx context.Context, name, schema string) (store.Tab
 	return t.ID, nil
 }
 
-// enterCatalog begins a call that changes what there is.
-func (s *Store) enterCatalog(ctx context.Context) (release func(), err error) {
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
-	if err := hold(ctx, s.catalog); err != nil {
-		s.leave()
-		return nil, err
-	}
-	return func() {
-		<-s.catalog
-		s.leave()
-	}, nil
-}
-
 // RenameTable puts a table in the place of another, under the locks of both.
 func (s *Store) RenameTable(ctx context.Context, id store.TableID, name string) error {
 	if err := store.ValidateTable(name); err != nil {

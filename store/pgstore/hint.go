@@ -92,7 +92,10 @@ func (s *Store) keepTelling(ctx context.Context) {
 		if err != nil {
 			return
 		}
-		if _, err := s.pool.Exec(ctx, `SELECT pg_notify($1, $2)`, t.channel, t.message(hint)); err != nil && ctx.Err() == nil {
+		limited, cancel := context.WithTimeout(ctx, s.opts.CallTimeout)
+		_, err = s.pool.Exec(limited, `SELECT pg_notify($1, $2)`, t.channel, t.message(hint))
+		cancel()
+		if err != nil && ctx.Err() == nil {
 			s.opts.Logger.Debug("other workers are told later", "error", classify(err))
 			t.out.add(hint)
 		}

@@ -48,12 +48,14 @@ func (s *Store) keepHeld(ctx context.Context) {
 				return
 			case <-time.After(holdAgain):
 			}
-			held, err := hold(ctx, s.place, s.opts.Worker != "")
+			attempt, cancel := context.WithTimeout(ctx, s.opts.CallTimeout)
+			held, err := hold(attempt, s.place, s.opts.Worker != "")
+			cancel()
 			if err == nil {
 				s.owner = held
 				break
 			}
-			if other := (*heldBy)(nil); errors.As(err, &other) && other.session != s.owner.conn.PgConn().PID() {
+			if other := (*heldBy)(nil); errors.As(err, &other) && other.session != 0 && other.session != s.owner.conn.PgConn().PID() {
 				s.surrender(other)
 				return
 			}
@@ -73,7 +75,7 @@ func (s *Store) surrender(to *heldBy) {
 // heldBy is the error that somebody holds the store, in a session of the server.
 type heldBy struct {
 	error
-	session uint32
+	session uint32 // 0: it has just ended
 }
 
 func (h *heldBy) Unwrap() error { return h.error }

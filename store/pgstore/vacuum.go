@@ -68,6 +68,7 @@ func (s *Store) clean(ctx context.Context) {
 		s.cleaner.limit.Store(max(wornRows, int64(rows)/wornShare))
 		s.opts.Logger.Debug("the inbox was vacuumed", "removed", removed, "rows", rows)
 	case ctx.Err() == nil:
+		s.cleaner.limit.Store(2 * s.cleaner.limit.Load()) // it is tried less often until it goes well
 		s.opts.Logger.Warn("the inbox was not vacuumed; the server will do it, later", "error", classify(err))
 	}
 }
