@@ -21,13 +21,7 @@ func (p *Pipeline) open(ctx context.Context, s store.Store) error {
 	if err != nil {
 		return err
 	}
-	if err := p.plan.check(ctx, s); err != nil {
-		return err
-	}
-	if err := errors.Join(p.plan.checkTables(ctx, s), p.plan.bindJoiners(ctx, s)); err != nil {
-		return err
-	}
-	if err := p.plan.attach(ctx, s); err != nil {
+	if err := p.plan.ready(ctx, s); err != nil {
 		return err
 	}
 	missing, err := p.plan.missing(parts, p.plan.layout(p.opts.Cores, parts))
@@ -45,6 +39,17 @@ func (p *Pipeline) open(ctx context.Context, s store.Store) error {
 		}
 	}
 	return nil
+}
+
+// ready checks the plan against what is in the store, and binds it to that.
+func (p *plan) ready(ctx context.Context, s store.Store) error {
+	if err := p.check(ctx, s); err != nil {
+		return err
+	}
+	if err := errors.Join(p.checkTables(ctx, s), p.bindJoiners(ctx, s)); err != nil {
+		return err
+	}
+	return p.attach(ctx, s)
 }
 
 // compare reads what a store has of a pipeline, and decides what it is to have next.

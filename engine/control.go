@@ -70,7 +70,7 @@ func (p *Pipeline) SetDynamic(ctx context.Context, path string, value *yson.Node
 		if err != nil {
 			return err
 		}
-		if err := (&orders{spec: changed}).check(p.plan); err != nil {
+		if err := (&orders{spec: changed}).check(p.plan, now); err != nil {
 			return err
 		}
 		for _, note := range changed.Notes {

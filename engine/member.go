@@ -59,10 +59,7 @@ func (p *Pipeline) enter(ctx context.Context, s store.Store) error {
 	case stored.Static != p.opts.Spec.StaticText:
 		return ErrSpecChanged
 	}
-	if err := p.plan.check(ctx, s); err != nil {
-		return err
-	}
-	return p.plan.attach(ctx, s)
+	return p.plan.ready(ctx, s)
 }
 
 // WorkerGroup is the worker_group of a computation, or of the one whose sink it is.

@@ -43,11 +43,14 @@ func (o *orders) run(n *node, stream string) visit.Run {
 	return visit.Run{ID: o.runs[i].ID, Period: time.Duration(o.runs[i].Period)}
 }
 
-// check refuses what the spec allows and a machine would not take (KV-50).
-func (o *orders) check(p *plan) error {
+// check refuses what the spec allows and a machine would not take (KV-50); before
+// are the orders in force.
+func (o *orders) check(p *plan, before *orders) error {
 	for _, n := range p.nodes {
-		if err := n.checkReconfigure(o.of(n)); err != nil {
-			return err
+		if !sameFunction(before.of(n), o.of(n)) {
+			if err := n.checkReconfigure(o.of(n)); err != nil {
+				return err
+			}
 		}
 		if err := n.checkLookups(o.of(n)); err != nil {
 			return err
@@ -79,19 +82,19 @@ func (e *environment) obey(o *orders, p *plan) {
 			break
 		}
 	}
-	e.limitInboxes(p)
-	o.setJoiners(p)
+	e.enforce(p)
 	e.wishes.want(p, o)
 	e.wishes.look()
 	e.exchange.wakeAll()
 }
 
-// limitInboxes puts the limits of the orders in force, and returns those. Orders
-// and partitions may change meanwhile: whoever changes one of them comes here
+// enforce gives inboxes and joiners what the orders in force say, and returns those.
+// Orders and partitions may change meanwhile: whoever changes one of them comes here
 // afterwards.
-func (e *environment) limitInboxes(p *plan) *orders {
+func (e *environment) enforce(p *plan) *orders {
 	for {
 		o := e.orders.Load()
+		o.setJoiners(p)
 		for _, b := range e.allBoards() {
 			d := o.of(p.node(b.part.Computation))
 			e.exchange.limit(b.part.ID, int64(d.InboxRowLimit), int64(d.InboxByteLimit))

@@ -144,7 +144,6 @@ func (p *Pipeline) Run(ctx context.Context, s store.Store) (*Summary, error) {
 	if env.before.Completed {
 		p.log.Info("the pipeline is completed, nothing is left to do; rondo run --fresh starts over, and a program of your own does with an empty data folder", "pipeline", p.opts.Spec.Name)
 	}
-	env.orders.Load().setJoiners(p.plan)
 	defer p.plan.closeJoiners()
 	if err := p.plan.beginJoiners(); err != nil {
 		return nil, err
@@ -207,7 +206,7 @@ func (e *environment) arrange(ctx context.Context, p *plan) ([]store.Partition, 
 		e.exchange.add(size.Target, size.Messages, size.Bytes)
 	}
 	e.post(parts, totals)
-	o := e.limitInboxes(p)
+	o := e.enforce(p)
 	if err := e.completedPasses(ctx, p); err != nil {
 		return nil, err
 	}

@@ -61,9 +61,13 @@ func newFunctionProcessor(j *job, f flow.Function) (*functionProcessor, error) {
 
 // follow takes new orders between two epochs.
 func (p *functionProcessor) follow(o *orders) error {
+	before := p.orders
 	p.orders, p.policy, p.skip = o, newPolicy(p.node, o.of(p.node)), newSkipper(p.node, o.of(p.node))
 	for _, l := range p.rt.lookups {
 		l.follow(p.node, o.of(p.node))
+	}
+	if before != nil && sameFunction(before.of(p.node), o.of(p.node)) {
+		return nil
 	}
 	return p.node.reconfigure(p.call, o.of(p.node))
 }

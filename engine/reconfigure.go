@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -24,6 +25,11 @@ func (n *node) reconfigure(c calls, d *spec.DynamicComputation) error {
 	default:
 		return nil
 	}
+}
+
+// sameFunction tells that neither of two orders gives the function other parameters.
+func sameFunction(a, b *spec.DynamicComputation) bool {
+	return bytes.Equal(text(a.FunctionParameters), text(b.FunctionParameters))
 }
 
 // checkReconfigure asks a function that is made for it alone whether it takes the

@@ -97,3 +97,41 @@ func TestParametersAreRefusedWhereNobodyTakesThem(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// counted counts how often it is made and given parameters.
+type counted struct {
+	*tuned
+	asked *atomic.Int64
+}
+
+func (f *counted) Reconfigure(p flow.Parameters) error {
+	f.asked.Add(1)
+	return f.tuned.Reconfigure(p)
+}
+
+// TestFunctionsHearOfTheirOwnParametersAlone: a change of anything else makes none and
+// asks none.
+func TestFunctionsHearOfTheirOwnParametersAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, 100, 10)
+		var visited, asked, made atomic.Int64
+		r.function = func() flow.Function {
+			made.Add(1)
+			return &counted{&tuned{countFunction: newCountFunction(r), visited: &visited}, &asked}
+		}
+		p := r.start(storetest.NewModel())
+		<-time.After(time.Second)
+		madeBefore, askedBefore := made.Load(), asked.Load()
+		p.must(p.change("max_rows_per_batch", "7"))
+		<-time.After(time.Second)
+		if made.Load() != madeBefore || asked.Load() != askedBefore {
+			t.Errorf("%d functions are made and %d asked for a change that concerns none", made.Load()-madeBefore, asked.Load()-askedBefore)
+		}
+		p.must(p.change("processing_function_parameters.factor", "3"))
+		<-time.After(time.Second)
+		if asked.Load() == askedBefore || visited.Load() != 3 {
+			t.Errorf("a change of its parameters is not told: visits go by the factor %d", visited.Load())
+		}
+		p.pause()
+	})
+}

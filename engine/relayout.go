@@ -141,7 +141,7 @@ func (p *Pipeline) Repartition(ctx context.Context, computation string, partitio
 		return err
 	}
 	if partitions != 0 {
-		path := countPath(env.orders.Load().of(n), computation)
+		path := yson.Join("computations", computation, "desired_partition_count")
 		if _, err := p.SetDynamic(ctx, path, yson.Int64(int64(partitions)), 0); err != nil {
 			return err
 		}
@@ -156,16 +156,6 @@ func (p *Pipeline) Repartition(ctx context.Context, computation string, partitio
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-// countPath is where the dynamic spec gives a computation's number of partitions,
-// or may give it: the number stands in one of two places.
-func countPath(d *spec.DynamicComputation, computation string) string {
-	path := yson.Join("computations", computation)
-	if d.Parameters.Get("desired_partition_count").IsSet() {
-		path = yson.Join(path, "parameters")
-	}
-	return yson.Join(path, "desired_partition_count")
 }
 
 func (p *plan) noPartitions(computation string) error {

@@ -13,10 +13,8 @@ import (
 
 	"github.com/rondo-flow/rondo/flow"
 	"github.com/rondo-flow/rondo/partition"
-	"github.com/rondo-flow/rondo/spec"
 	"github.com/rondo-flow/rondo/store"
 	"github.com/rondo-flow/rondo/store/storetest"
-	"github.com/rondo-flow/rondo/yson"
 )
 
 // repeated returns the visits that came twice in one pass. A key that is given
@@ -231,21 +229,4 @@ func TestBadRepartitionsAreRefused(t *testing.T) {
 		p.must(p.Repartition(t.Context(), "counter", 3))
 		p.pause()
 	})
-}
-
-// The number stands in one of two places, and is changed where it stands.
-func TestTheNumberOfPartitionsIsSetWhereTheSpecGivesIt(t *testing.T) {
-	inParameters := &spec.DynamicComputation{Parameters: yson.Map(yson.Entry{Key: "desired_partition_count", Value: yson.Int64(3)})}
-	for _, c := range []struct {
-		d        *spec.DynamicComputation
-		id, want string
-	}{
-		{&spec.DynamicComputation{}, "counter", "computations.counter.desired_partition_count"},
-		{&spec.DynamicComputation{Parameters: yson.Map()}, "a.b", `computations."a.b".desired_partition_count`},
-		{inParameters, "counter", "computations.counter.parameters.desired_partition_count"},
-	} {
-		if got := countPath(c.d, c.id); got != c.want {
-			t.Errorf("got %s, want %s", got, c.want)
-		}
-	}
 }

@@ -70,11 +70,16 @@ func newWishes() *wishes { return &wishes{changed: make(chan struct{}, 1)} }
 func (w *wishes) add(n *wish) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.put(n)
+}
+
+// put is add, under the lock.
+func (w *wishes) put(n *wish) {
 	if w.closed {
 		n.answer(errEnded)
 		return
 	}
-	if i := slices.IndexFunc(w.list, func(o *wish) bool { return o.node == n.node }); i >= 0 {
+	if i := w.of(n.node); i >= 0 {
 		if o := w.list[i]; o.count == n.count {
 			n.done, n.forced = append(n.done, o.done...), n.forced || o.forced
 		} else {
@@ -87,19 +92,21 @@ func (w *wishes) add(n *wish) {
 	w.look()
 }
 
+// of is the place of the wish for a computation, -1 if there is none.
+func (w *wishes) of(n *node) int {
+	return slices.IndexFunc(w.list, func(o *wish) bool { return o.node == n })
+}
+
 // back takes a wish in again that could not be fulfilled, unless there is another
 // for the computation by now.
 func (w *wishes) back(o *wish) {
 	w.mu.Lock()
-	i := slices.IndexFunc(w.list, func(n *wish) bool { return n.node == o.node })
-	newer := i >= 0 && w.list[i].count != o.count
-	if newer {
+	defer w.mu.Unlock()
+	if i := w.of(o.node); i >= 0 && w.list[i].count != o.count {
 		o.answer(superseded(o, w.list[i]))
+		return
 	}
-	w.mu.Unlock()
-	if !newer {
-		w.add(o)
-	}
+	w.put(o)
 }
 
 func superseded(o, n *wish) error {
