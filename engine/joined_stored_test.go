@@ -153,6 +153,34 @@ func TestTablesInTheStoreAreJoinedLikeFiles(t *testing.T) {
 	})
 }
 
+// TestAcceptBelievesTheVersionThatIsDoubtedNow accepts a table that became another one,
+// and remained too short, since it was first found to be short (KV-55).
+func TestAcceptBelievesTheVersionThatIsDoubtedNow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := storetest.NewModel()
+		p := newPlaces(t, s, "key")
+		p.replace(100, 1)
+		m := startMirrorIn(t, s, `"//places"`, "")
+		m.want("an import", 100)
+		p.replace(20, 2)
+		m.want("a short import", 100)
+		p.put(20, 21, 2)
+		m.want("a row more", 100)
+		m.accept()
+		m.want("what there is now is accepted", 21)
+		p.replace(10, 2)
+		m.want("another short import", 21)
+		p.replace(9, 2)
+		m.want("and a shorter one", 21)
+		m.accept()
+		m.want("the last one is accepted", 9)
+		if len(m.Problems()) > 0 {
+			t.Errorf("%+v", m.Problems())
+		}
+		m.stop()
+	})
+}
+
 // TestTablesInTheStoreWithAnotherKeyAreRefused starts a mirror of one.
 func TestTablesInTheStoreWithAnotherKeyAreRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -60,7 +60,7 @@ func (j *Joiner) upToDate(at stamp) *version {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	v := j.current
-	if v == nil || v.stamp != at || v.stored != nil && j.doubt && j.now()-v.opened >= j.dynamic.Load().Backoff {
+	if v == nil || v.stamp != at || v.stored != nil && j.doubted != "" && j.now()-v.opened >= j.dynamic.Load().Backoff {
 		return nil
 	}
 	return v
@@ -87,7 +87,8 @@ func (j *Joiner) use(v *version) (doubt bool) {
 }
 
 // place makes a version the current one. Until it is believed it is doubted if it
-// shrank (KV-55), so that no pass that is completed meanwhile records it.
+// shrank (KV-55), so that no pass that is completed meanwhile records it. A doubted
+// version that follows another one is news too: it is what there is to accept.
 func (j *Joiner) place(v *version) (doubt, news bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -99,8 +100,12 @@ func (j *Joiner) place(v *version) (doubt, news bool) {
 	}
 	v.users++
 	doubt = !v.accepted && shrunk(j.before, v.identity.Rows, j.dynamic.Load().MaxShrinkRatio)
-	news = doubt && !j.doubt
-	j.doubt = doubt
+	doubted := ""
+	if doubt {
+		doubted = v.identity.String()
+	}
+	news = doubt && doubted != j.doubted
+	j.doubted = doubted
 	return doubt, news
 }
 
@@ -108,7 +113,7 @@ func (j *Joiner) place(v *version) (doubt, news bool) {
 func (j *Joiner) believe(v *version) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	v.accepted, j.doubt = true, false
+	v.accepted, j.doubted = true, ""
 }
 
 // replaced tells of a version in place of another, and lets go of that.

@@ -53,8 +53,8 @@ type Joiner struct {
 	mu      sync.Mutex // never held over a file
 	outage  outage
 	current *version
-	before  int64 // rows at the last completed pass, -1 for none
-	doubt   bool
+	before  int64  // rows at the last completed pass, -1 for none
+	doubted string // the identity of the current version while it is not believed
 }
 
 // New checks the parameters and makes a joiner, without reading.
@@ -160,7 +160,7 @@ func (j *Joiner) PassCompleted() error {
 func (j *Joiner) length() (rows int64, news bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.current == nil || j.doubt {
+	if j.current == nil || j.doubted != "" {
 		return 0, false
 	}
 	rows = j.current.identity.Rows

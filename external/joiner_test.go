@@ -280,6 +280,32 @@ func TestShrunkTablesAreNotBelieved(t *testing.T) {
 	}
 }
 
+// TestNoBucketKeepsAReplacedTable replaces a table that a scan has positions in.
+func TestNoBucketKeepsAReplacedTable(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.parquet")
+	writeTable(t, path, numbered(100))
+	r := newRig(t, path, "", "")
+	s := r.scan()
+	list := func(bucket int) {
+		t.Helper()
+		if _, err := s.List(context.Background(), Slice{Bucket: bucket, MaxRows: 10, MaxBytes: 1 << 20}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for b := range 3 {
+		list(b)
+	}
+	old := r.joiner.current
+	writeTable(t, path, numbered(99))
+	list(0)
+	if old.users != 0 || len(s.buckets) != 1 {
+		t.Errorf("after the list of one bucket the former table has %d users, and there are %d positions", old.users, len(s.buckets))
+	}
+	if _, err := old.file.ReadAt(make([]byte, 1), 0); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("the former file is open: %v", err)
+	}
+}
+
 // TestALengthIsRecordedOnceAndWithoutWaiting tells of completed passes while the table
 // is being opened, which may take long.
 func TestALengthIsRecordedOnceAndWithoutWaiting(t *testing.T) {

@@ -32,9 +32,9 @@ type position struct {
 
 // reaches tells whether the position can serve a slice: not one that lies before
 // what it keeps, nor one so far ahead that a new reader would read less.
-func (p *position) reaches(v *version, s *Slice) bool {
-	return p != nil && p.version == v && s.Lower >= p.low &&
-		(p.end || len(p.ahead) > 0 && p.ahead[len(p.ahead)-1].Key >= s.Lower || !v.content.skippable(p.walk.at.row, s.Lower))
+func (p *position) reaches(s *Slice) bool {
+	return p != nil && s.Lower >= p.low &&
+		(p.end || len(p.ahead) > 0 && p.ahead[len(p.ahead)-1].Key >= s.Lower || !p.version.content.skippable(p.walk.at.row, s.Lower))
 }
 
 // list returns the entries of a slice. to is the first key that it had no room

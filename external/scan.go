@@ -68,6 +68,7 @@ func (s *Scan) try(ctx context.Context, sl *Slice) (Answer, error) {
 		return Answer{}, err
 	}
 	defer s.joiner.release(v)
+	s.dropOthers(v)
 	entries, to, err := s.entries(ctx, v, sl)
 	if err != nil {
 		return Answer{}, s.joiner.named(err)
@@ -97,10 +98,10 @@ func (s *Scan) entries(ctx context.Context, v *version, sl *Slice) ([]*Entry, st
 	return p.list(ctx, sl)
 }
 
-// at returns the position of a bucket, a new one after a jump back, over much, or
-// to another version.
+// at returns the position of a bucket, a new one after a jump back or over much. All
+// positions are of the version.
 func (s *Scan) at(v *version, sl *Slice) (*position, error) {
-	if p := s.buckets[sl.Bucket]; p.reaches(v, sl) {
+	if p := s.buckets[sl.Bucket]; p.reaches(sl) {
 		return p, nil
 	}
 	s.drop(sl.Bucket)
@@ -113,6 +114,16 @@ func (s *Scan) at(v *version, sl *Slice) (*position, error) {
 	p := &position{version: v, walk: w, low: sl.Lower}
 	s.buckets[sl.Bucket] = p
 	return p, nil
+}
+
+// dropOthers gives up the positions in versions that were replaced. Their buckets may
+// not be listed again for a pass, and meanwhile they would keep the files open.
+func (s *Scan) dropOthers(v *version) {
+	for b, p := range s.buckets {
+		if p.version != v {
+			s.drop(b)
+		}
+	}
 }
 
 // drop gives up the position of a bucket.

@@ -26,7 +26,7 @@ func (j *Joiner) Status() Status {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	s.Doubtful = j.doubt
+	s.Doubtful = j.doubted != ""
 	if j.current != nil {
 		s.Rows = j.current.identity.Rows
 	}
