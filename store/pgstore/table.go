@@ -62,6 +62,7 @@ func (s *Store) RenameTable(ctx context.Context, id store.TableID, name string) 
 	if err := store.ValidateTable(name); err != nil {
 		return err
 	}
+	defer s.cleaner.drops()
 	return s.change(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		if _, err := s.sql.Count(ctx, tx, &pgsql.CountParams{Name: counterTable, N: 0}); err != nil {
 			return err
@@ -84,8 +85,10 @@ func (s *Store) RenameTable(ctx context.Context, id store.TableID, name string) 
 	})
 }
 
-// DropTable waits for the transactions that write to it, and lets none begin.
+// DropTable waits for the transactions that write to it, and lets none begin. The
+// rows, which nobody reads any more, go later.
 func (s *Store) DropTable(ctx context.Context, id store.TableID) error {
+	defer s.cleaner.drops()
 	return s.change(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		locked, err := s.sql.LockTables(ctx, tx, &pgsql.LockTablesParams{ID: int64(id), Name: []byte{}})
 		if err == nil && len(locked) == 0 {

@@ -5,6 +5,8 @@ import (
 	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/rondo-flow/rondo/store/pgstore/internal/pgsql"
 )
 
 const (
@@ -18,17 +20,20 @@ const (
 	wornShare = 5
 )
 
-// cleaner vacuums the inbox as it wears. Timers are left to the server: there may
+// cleaner vacuums the inbox as it wears, and removes what is left of tables that were
+// dropped. Timers are left to the server: there may
 // be any number of them, and those that fired lie beside each other, where a reader
 // marks them as gone.
 type cleaner struct {
 	removed atomic.Int64 // rows since the last time
 	limit   atomic.Int64 // how many are worth cleaning
 	worn    chan struct{}
+	dropped chan struct{} // has one if there may be tables that are no more
 }
 
 func (c *cleaner) init() {
-	c.worn = make(chan struct{}, 1)
+	c.worn, c.dropped = make(chan struct{}, 1), make(chan struct{}, 1)
+	c.dropped <- struct{}{} // a former process may have left some
 	c.limit.Store(wornRows)
 }
 
@@ -40,8 +45,41 @@ func (s *Store) keepClean(ctx context.Context) {
 			return
 		case <-s.cleaner.worn:
 			s.clean(ctx)
+		case <-s.cleaner.dropped:
+			if err := s.sweep(ctx); err != nil && ctx.Err() == nil {
+				s.opts.Logger.Warn("rows of dropped tables are left; they are removed when another is dropped, or the store is opened", "error", err)
+			}
 		}
 	}
+}
+
+// drops notes that a table was dropped.
+func (c *cleaner) drops() {
+	select {
+	case c.dropped <- struct{}{}:
+	default: // it has been told
+	}
+}
+
+// sweep removes the rows of tables that are no more, a few in each transaction: there
+// may be more than one transaction has the time for.
+func (s *Store) sweep(ctx context.Context) error {
+	var ids []int64
+	err := s.read(ctx, func(ctx context.Context, db pgsql.DBTX) (err error) {
+		ids, err = s.sql.DroppedTables(ctx, db)
+		return err
+	})
+	for i := 0; i < len(ids) && err == nil; {
+		err = s.read(ctx, func(ctx context.Context, db pgsql.DBTX) error {
+			n, err := s.sql.DeleteTableRows(ctx, db, &pgsql.DeleteTableRowsParams{ID: ids[i], MaxRows: trimRows})
+			if err != nil || n == trimRows {
+				return err
+			}
+			i++
+			return s.sql.ForgetDropped(ctx, db, ids[i-1])
+		})
+	}
+	return err
 }
 
 // took counts rows that a commit has removed.

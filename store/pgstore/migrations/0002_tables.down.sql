@@ -1,4 +1,4 @@
 -- Removes the tables of users with everything in them.
 DROP FUNCTION write_rows;
-DROP TABLE table_rows, tables;
+DROP TABLE dropped_tables, table_rows, tables;
 DELETE FROM counters WHERE name = 'table';

@@ -15,6 +15,12 @@ CREATE TABLE table_rows (
     PRIMARY KEY (table_id, key)
 ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.2);
 
+-- Tables that are no more, as long as rows of theirs are left: ids are never used
+-- again, and many rows are removed a few at a time.
+CREATE TABLE dropped_tables (
+    id bigint PRIMARY KEY
+);
+
 -- Writes rows, or deletes those whose value is empty. Rows that are there are
 -- locked in order of their keys before they are compared; one that has to be absent
 -- and comes meanwhile is a conflict too. A lock on the table itself, shared, keeps

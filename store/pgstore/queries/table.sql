@@ -16,7 +16,18 @@ UPDATE tables SET name = @name WHERE id = @id;
 
 -- name: DeleteTable :exec
 WITH t AS (DELETE FROM tables a WHERE a.id = @id)
-DELETE FROM table_rows b WHERE b.table_id = @id;
+INSERT INTO dropped_tables (id) VALUES (@id);
+
+-- name: DroppedTables :many
+SELECT id FROM dropped_tables ORDER BY id;
+
+-- name: DeleteTableRows :execrows
+DELETE FROM table_rows r WHERE r.table_id = @id AND r.key IN (
+    SELECT x.key FROM table_rows x WHERE x.table_id = @id ORDER BY x.key LIMIT @max_rows::integer
+);
+
+-- name: ForgetDropped :exec
+DELETE FROM dropped_tables WHERE id = @id;
 
 -- name: TableExists :one
 SELECT EXISTS (SELECT FROM tables WHERE id = @id);

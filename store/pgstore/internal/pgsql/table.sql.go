@@ -11,11 +11,63 @@ import (
 
 const deleteTable = `-- name: DeleteTable :exec
 WITH t AS (DELETE FROM tables a WHERE a.id = $1)
-DELETE FROM table_rows b WHERE b.table_id = $1
+INSERT INTO dropped_tables (id) VALUES ($1)
 `
 
 func (q *Queries) DeleteTable(ctx context.Context, db DBTX, id int64) error {
 	_, err := db.Exec(ctx, deleteTable, id)
+	return err
+}
+
+const deleteTableRows = `-- name: DeleteTableRows :execrows
+DELETE FROM table_rows r WHERE r.table_id = $1 AND r.key IN (
+    SELECT x.key FROM table_rows x WHERE x.table_id = $1 ORDER BY x.key LIMIT $2::integer
+)
+`
+
+type DeleteTableRowsParams struct {
+	ID      int64
+	MaxRows int32
+}
+
+func (q *Queries) DeleteTableRows(ctx context.Context, db DBTX, arg *DeleteTableRowsParams) (int64, error) {
+	result, err := db.Exec(ctx, deleteTableRows, arg.ID, arg.MaxRows)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const droppedTables = `-- name: DroppedTables :many
+SELECT id FROM dropped_tables ORDER BY id
+`
+
+func (q *Queries) DroppedTables(ctx context.Context, db DBTX) ([]int64, error) {
+	rows, err := db.Query(ctx, droppedTables)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []int64
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const forgetDropped = `-- name: ForgetDropped :exec
+DELETE FROM dropped_tables WHERE id = $1
+`
+
+func (q *Queries) ForgetDropped(ctx context.Context, db DBTX, id int64) error {
+	_, err := db.Exec(ctx, forgetDropped, id)
 	return err
 }
 
