@@ -26,13 +26,9 @@ func appendDropped(paths []string, path string, loaded, set, file *yson.Node) []
 	switch {
 	case same(loaded, set) || same(set, file):
 		return paths
-	case isMap(loaded) && isMap(set), set.IsSet() && isMap(set) && !loaded.IsSet():
+	case isMap(set) && (isMap(loaded) || !loaded.IsSet()):
 		for _, name := range keys(loaded, set) {
-			below := name
-			if path != "" {
-				below = yson.Join(path, name)
-			}
-			paths = appendDropped(paths, below, loaded.Get(name), set.Get(name), file.Get(name))
+			paths = appendDropped(paths, yson.Join(path, name), loaded.Get(name), set.Get(name), file.Get(name))
 		}
 		return paths
 	default:

@@ -62,7 +62,7 @@ func (b *builder) joiners(ctx context.Context, n *node, c *spec.Computation, pat
 
 // setJoiner puts the dynamic parameters of a joiner in force.
 func (n *node) setJoiner(i int, d *spec.DynamicComputation) error {
-	p, err := external.ParseDynamic(n.joinerParameters(i, d))
+	p, err := external.ParseDynamic(n.joinerParameters(n.joiners[i].name, d))
 	if err == nil {
 		n.joiners[i].table.Set(p)
 	}
@@ -78,8 +78,8 @@ func (o *orders) setJoiners(p *plan) {
 	}
 }
 
-func (n *node) joinerParameters(i int, d *spec.DynamicComputation) flow.Parameters {
-	name := n.joiners[i].name
+// joinerParameters are the dynamic parameters of a joiner of either kind.
+func (n *node) joinerParameters(name string, d *spec.DynamicComputation) flow.Parameters {
 	path := yson.Join("dynamic_spec.computations", n.owner, "external_state_joiners", name, "parameters")
 	if c := d.ExternalJoiners[name]; c != nil {
 		return flow.NewParameters(c.Parameters, path)

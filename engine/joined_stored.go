@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/rondo-flow/rondo/external"
-	"github.com/rondo-flow/rondo/schema"
 	"github.com/rondo-flow/rondo/store"
 )
 
@@ -34,20 +32,13 @@ func (p *plan) bindJoiners(ctx context.Context, s store.Tables) error {
 type storedTables struct{ tables store.Tables }
 
 // Find implements external.Stored.
-func (s storedTables) Find(ctx context.Context, name string) (uint64, *schema.Table, error) {
+func (s storedTables) Find(ctx context.Context, name string) (id uint64, form string, err error) {
 	all, err := s.tables.Tables(ctx)
 	if err != nil {
-		return 0, nil, err
+		return 0, "", err
 	}
-	i := slices.IndexFunc(all, func(t store.Table) bool { return t.Name == name })
-	if i < 0 {
-		return 0, nil, fmt.Errorf("%w of this name in the store: make it with rondo table create", store.ErrNoTable)
-	}
-	form, err := schema.ParseTable(all[i].Schema)
-	if err != nil {
-		return 0, nil, fmt.Errorf("%w: its schema cannot be read: %w", store.ErrCorrupt, err)
-	}
-	return uint64(all[i].ID), form, nil
+	t, err := tableNamed(all, name)
+	return uint64(t.ID), t.Schema, err
 }
 
 // List implements external.Stored.

@@ -196,6 +196,25 @@ func TestTablesInTheStoreWithAnotherKeyAreRefused(t *testing.T) {
 	})
 }
 
+// TestATableWithoutAReadableSchemaIsUnavailable mirrors one: it may be replaced, so this
+// does not end the pipeline.
+func TestATableWithoutAReadableSchemaIsUnavailable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := storetest.NewModel()
+		if _, err := s.CreateTable(t.Context(), "//places", "{format=1000}"); err != nil {
+			t.Fatal(err)
+		}
+		m := startMirrorIn(t, s, `"//places"`, "")
+		m.want("a table of a newer format", 0)
+		if !m.says("source_unavailable", "//places", "its schema cannot be read", "format 1000") {
+			t.Errorf("it is not shown: %+v", m.Problems())
+		}
+		newPlaces(t, s, "key").replace(5, 1)
+		m.want("a table in its place", 5)
+		m.stop()
+	})
+}
+
 // TestTheClusterIsPartOfATablesName mirrors each of two tables with the same path.
 func TestTheClusterIsPartOfATablesName(t *testing.T) {
 	for path, n := range map[string]int{`"//places"`: 5, `<append=%true; cluster=away>"//places"`: 7} {

@@ -45,7 +45,7 @@ func (b *builder) lookups(n *node, c *spec.Computation, path string) {
 			err = errors.New("the computation has no keys: say which key is looked up, with join_on.key_schema_override")
 		}
 		if err == nil {
-			_, err = external.ParseLookup(lookupParameters(n, name, n.dynamic))
+			_, err = external.ParseLookup(n.joinerParameters(name, n.dynamic))
 		}
 		b.problem(at, err)
 		n.lookups = append(n.lookups, l)
@@ -249,18 +249,10 @@ func (r *callRuntime) Lookup(name string, of flow.Keyed) (flow.Joined, error) {
 	return flow.Joined{}, r.fail(fmt.Errorf("computation %s looks nothing up under this name: add it to external_state_joiners, with the class simple", r.node.id))
 }
 
-func lookupParameters(n *node, name string, d *spec.DynamicComputation) flow.Parameters {
-	path := yson.Join("dynamic_spec.computations", n.owner, "external_state_joiners", name, "parameters")
-	if j := d.ExternalJoiners[name]; j != nil {
-		return flow.NewParameters(j.Parameters, path)
-	}
-	return flow.NewParameters(nil, path)
-}
-
 // checkLookups checks the dynamic parameters of joiners that look rows up.
 func (n *node) checkLookups(d *spec.DynamicComputation) error {
 	for i := range n.lookups {
-		if _, err := external.ParseLookup(lookupParameters(n, n.lookups[i].name, d)); err != nil {
+		if _, err := external.ParseLookup(n.joinerParameters(n.lookups[i].name, d)); err != nil {
 			return err
 		}
 	}
@@ -269,7 +261,7 @@ func (n *node) checkLookups(d *spec.DynamicComputation) error {
 
 // follow puts dynamic parameters in force; they are checked.
 func (l *lookup) follow(n *node, d *spec.DynamicComputation) {
-	p, err := external.ParseLookup(lookupParameters(n, l.name, d))
+	p, err := external.ParseLookup(n.joinerParameters(l.name, d))
 	if err == nil {
 		l.cache.limit(p.Cache.TTL, int(p.Cache.MaxBytes))
 	}

@@ -124,15 +124,24 @@ func (p tablePlan) bind(all []store.Table, key *schema.Schema) (boundTable, erro
 }
 
 func (p tablePlan) find(all []store.Table) (boundTable, error) {
-	i := slices.IndexFunc(all, func(t store.Table) bool { return t.Name == p.path })
-	if i < 0 {
-		return boundTable{}, fmt.Errorf("%w in the store: make it with rondo table create", store.ErrNoTable)
+	t, err := tableNamed(all, p.path)
+	if err != nil {
+		return boundTable{}, err
 	}
-	form, err := schema.ParseTable(all[i].Schema)
+	form, err := schema.ParseTable(t.Schema)
 	if err != nil {
 		err = fmt.Errorf("%w: its schema cannot be read: %w", store.ErrCorrupt, err)
 	}
-	return boundTable{p, all[i].ID, form}, err
+	return boundTable{p, t.ID, form}, err
+}
+
+// tableNamed returns the table that has a name.
+func tableNamed(all []store.Table, name string) (store.Table, error) {
+	i := slices.IndexFunc(all, func(t store.Table) bool { return t.Name == name })
+	if i < 0 {
+		return store.Table{}, fmt.Errorf("%w in the store: make it with rondo table create", store.ErrNoTable)
+	}
+	return all[i], nil
 }
 
 // checkTables finds the tables of all computations.

@@ -56,7 +56,7 @@ func (o *orders) check(p *plan, before *orders) error {
 			return err
 		}
 		for i := range n.joiners {
-			if _, err := external.ParseDynamic(n.joinerParameters(i, o.of(n))); err != nil {
+			if _, err := external.ParseDynamic(n.joinerParameters(n.joiners[i].name, o.of(n))); err != nil {
 				return err
 			}
 		}

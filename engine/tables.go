@@ -22,16 +22,20 @@ var ErrTableRefused = errors.New("no such table can be made")
 // that went by what they were runs again.
 func (p *Pipeline) Tables() store.Tables {
 	if env := p.environment(); env != nil {
-		return usedTables{env.store, p.plan}
+		return usedTables{Rows: env.store, tables: env.store, plan: p.plan}
 	}
 	return nil
 }
 
 // usedTables are tables some of which a pipeline uses.
 type usedTables struct {
-	store.Store
-	plan *plan
+	store.Rows
+	tables store.Tables
+	plan   *plan
 }
+
+// Tables describes all of them.
+func (t usedTables) Tables(ctx context.Context) ([]store.Table, error) { return t.tables.Tables(ctx) }
 
 // CreateTable refuses what is no name or no schema of a table.
 func (t usedTables) CreateTable(ctx context.Context, name, text string) (store.TableID, error) {
@@ -42,7 +46,7 @@ func (t usedTables) CreateTable(ctx context.Context, name, text string) (store.T
 	if err := errors.Join(external.CheckStagedName(name), err); err != nil {
 		return 0, fmt.Errorf("%w: %w", ErrTableRefused, err)
 	}
-	return t.Store.CreateTable(ctx, name, form.String())
+	return t.tables.CreateTable(ctx, name, form.String())
 }
 
 // RenameTable refuses to take a used table away, by its name or by its schema.
@@ -50,14 +54,14 @@ func (t usedTables) RenameTable(ctx context.Context, id store.TableID, name stri
 	if err := external.CheckTableName(name); err != nil {
 		return fmt.Errorf("%w: %w", ErrTableRefused, err)
 	}
-	all, err := t.Store.Tables(ctx)
+	all, err := t.tables.Tables(ctx)
 	if err != nil {
 		return err
 	}
 	from := slices.IndexFunc(all, func(table store.Table) bool { return table.ID == id })
 	to := slices.IndexFunc(all, func(table store.Table) bool { return table.Name == name })
 	if from < 0 || from == to {
-		return t.Store.RenameTable(ctx, id, name) // which knows what to say
+		return t.tables.RenameTable(ctx, id, name) // which knows what to say
 	}
 	if user := t.plan.userOf(all[from].Name); user != "" {
 		return fmt.Errorf("%w: %s is used by %s: stop the pipeline first", ErrTableInUse, all[from].Name, user)
@@ -65,12 +69,12 @@ func (t usedTables) RenameTable(ctx context.Context, id store.TableID, name stri
 	if user := t.plan.userOf(name); user != "" && to >= 0 && all[from].Schema != all[to].Schema {
 		return fmt.Errorf("%w: %s is used by %s, and %s has another schema: stop the pipeline first", ErrTableInUse, name, user, all[from].Name)
 	}
-	return t.Store.RenameTable(ctx, id, name)
+	return t.tables.RenameTable(ctx, id, name)
 }
 
 // DropTable refuses a table that is used.
 func (t usedTables) DropTable(ctx context.Context, id store.TableID) error {
-	all, err := t.Store.Tables(ctx)
+	all, err := t.tables.Tables(ctx)
 	if err != nil {
 		return err
 	}
@@ -80,7 +84,7 @@ func (t usedTables) DropTable(ctx context.Context, id store.TableID) error {
 			return fmt.Errorf("%w: %s is used by %s: stop the pipeline first", ErrTableInUse, all[i].Name, user)
 		}
 	}
-	return t.Store.DropTable(ctx, id)
+	return t.tables.DropTable(ctx, id)
 }
 
 // userOf returns where the spec names a table, "" if it does not.

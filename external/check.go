@@ -26,9 +26,9 @@ func newKeyed(groupBy, table *schema.Schema) (*keyed, error) {
 		at, ok := table.Index(c.Name)
 		switch {
 		case !ok:
-			errs = append(errs, unfitf("it has no column %s, which is part of group_by_schema: its columns are %s", c.Name, names(table)))
+			errs = append(errs, unfitf("it has no column %s, which is part of group_by_schema: its columns are %s", c.Name, table.Names()))
 			continue
-		case !sameType(c.Type, columns[at].Type):
+		case !c.Type.Like(columns[at].Type):
 			errs = append(errs, unfitf("its column %s is %s, and %s in group_by_schema: the types must be the same", c.Name, columns[at].Type, c.Type))
 			continue
 		}
@@ -46,20 +46,6 @@ func newKeyed(groupBy, table *schema.Schema) (*keyed, error) {
 		return nil, &unfit{err}
 	}
 	return k, nil
-}
-
-// sameType takes string and utf8 for one type: other programs know one of them
-// only.
-func sameType(a, b schema.Type) bool {
-	text := func(t schema.Type) bool { return t == schema.TypeString || t == schema.TypeUTF8 }
-	return a == b || text(a) && text(b)
-}
-
-func names(s *schema.Schema) (out []string) {
-	for _, c := range s.Columns() {
-		out = append(out, c.Name)
-	}
-	return out
 }
 
 // key returns the encoded key of a row.

@@ -103,14 +103,14 @@ func TestEveryTypeIsKept(t *testing.T) {
 			t.Fatal(format, err)
 		}
 		if !res.Columns.Equal(s) {
-			t.Errorf("%s: the columns became %s", format, names(res.Columns))
+			t.Errorf("%s: the columns became %s", format, res.Columns.Names())
 		}
 		r := newRig(t, path, "", "")
 		a, err := r.scan().List(context.Background(), whole())
 		if err != nil {
 			t.Fatal(format, err)
 		}
-		for i, c := range r.joiner.Columns().Columns() {
+		for i, c := range a.Entries[0].Columns.Columns() {
 			if c != s.Columns()[i] {
 				t.Errorf("%s: column %+v became %+v", format, s.Columns()[i], c)
 			}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync/atomic"
 
 	"github.com/rondo-flow/rondo/schema"
 	"github.com/rondo-flow/rondo/yson"
@@ -120,30 +119,11 @@ type importInput struct {
 }
 
 func openImport(o *ImportOptions) (*importInput, error) {
-	format, err := FormatOf(o.In)
-	if err != nil {
-		return nil, err
-	}
-	f, err := osDisk{}.open(o.In)
-	if err != nil {
-		return nil, err
-	}
-	in := &importInput{input: input{file: f, read: &atomic.Int64{}}}
-	at, err := f.stamp()
-	if err == nil {
-		in.size = at.size
-		err = in.openAs(format, o.Table, newBlocks(f, at.size, in.read))
-	}
-	if err == nil {
-		in.cursor, err = in.content.seek("")
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", o.In, err), f.Close())
-	}
-	return in, nil
+	in := &importInput{}
+	return in, in.open(o.In, func(format Format, src *blocks) error { return in.openAs(format, o.Table, src) })
 }
 
-// openAs opens a file for columns. Of JSON Lines, any may be missing in any row; a
+// openAs finds the content of a file for the columns of a table. Of JSON Lines, any may be missing in any row; a
 // header says which there are; Parquet has types, which must be the same.
 func (in *importInput) openAs(format Format, of *schema.Table, src *blocks) error {
 	table := of.Columns()
@@ -193,7 +173,7 @@ func given(table *schema.Schema) (out []schema.Column) {
 }
 
 func noColumn(name string, table *schema.Schema) error {
-	return fmt.Errorf("the table has no column %s: %s", name, yson.DidYouMean(name, names(table)))
+	return fmt.Errorf("the table has no column %s: %s", name, yson.DidYouMean(name, table.Names()))
 }
 
 // hasKey makes sure that a file has the columns of the key that are not computed.
@@ -216,7 +196,7 @@ func (in *importInput) place(file, table *schema.Schema) error {
 			problems = append(problems, noColumn(c.Name, table))
 			continue
 		}
-		if want := table.Columns()[i]; c.Type != want.Type && (c.Type.Kind() != schema.KindString || want.Type.Kind() != schema.KindString) {
+		if want := table.Columns()[i]; !c.Type.Like(want.Type) {
 			problems = append(problems, fmt.Errorf("column %s is %s in the file and %s in the table: make them equal", c.Name, c.Type, want.Type))
 		}
 		in.places = append(in.places, i)

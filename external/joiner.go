@@ -104,17 +104,6 @@ func (j *Joiner) Scan() *Scan {
 	return &Scan{joiner: j, buckets: map[int]*position{}}
 }
 
-// Check opens the table and lets go of it. An error that is [ErrMalformed] is a
-// fault of the table or of the spec.
-func (j *Joiner) Check(ctx context.Context) (Identity, error) {
-	v, _, err := j.acquire(ctx)
-	if err != nil {
-		return Identity{}, err
-	}
-	defer j.release(v)
-	return v.identity, nil
-}
-
 // Fits looks at the columns of the table alone. Its error is [ErrUnfit] if they are not
 // what the key wants; any other is that the table cannot be read now.
 func (j *Joiner) Fits(ctx context.Context) error {
@@ -123,16 +112,6 @@ func (j *Joiner) Fits(ctx context.Context) error {
 		return err
 	}
 	return v.close()
-}
-
-// Columns are those of the version that was opened last, nil before.
-func (j *Joiner) Columns() *schema.Schema {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.current == nil {
-		return nil
-	}
-	return j.current.keyed.table
 }
 
 func (j *Joiner) named(err error) error { return fmt.Errorf("table %s: %w", j.source.path, err) }
@@ -174,11 +153,16 @@ func (j *Joiner) Accept(ctx context.Context) (string, error) {
 	if j.source.inStore {
 		return j.acceptDoubted()
 	}
-	i, err := j.Check(ctx)
-	if err == nil && j.record.dir != "" {
-		err = j.record.accept(i.String())
+	v, _, err := j.acquire(ctx)
+	if err != nil {
+		return "", err
 	}
-	return i.String(), err
+	defer j.release(v)
+	version := v.identity.String()
+	if j.record.dir != "" {
+		err = j.record.accept(version)
+	}
+	return version, err
 }
 
 // noteDoubt records which version is doubted: a command cannot look into the store.

@@ -194,7 +194,7 @@ func TestReading(t *testing.T) {
 		if n := r.joiner.Status().ReaderOpens; n != 1 {
 			t.Errorf("%d readers", n)
 		}
-		row, columns := two.Entries[2].Row, r.joiner.Columns()
+		row, columns := two.Entries[2].Row, two.Entries[2].Columns
 		i, _ := columns.Index("a")
 		if got := row[i].AsInt64(); got != 50 {
 			t.Errorf("key 5 has a=%d", got)

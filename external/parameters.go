@@ -12,12 +12,6 @@ import (
 	"github.com/rondo-flow/rondo/yson"
 )
 
-// Class names of the static table joiner, the short one and the long one.
-const (
-	StaticTable     = "static_table"
-	StaticTableLong = "NYT::NFlow::TStaticTableKeyVisitorJoiner"
-)
-
 // Policy says what a list does that cannot read its slice (KV-53).
 type Policy string
 

@@ -125,14 +125,14 @@ func readAll(t testing.TB, path string) map[string]int64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return valuesOf(a.Entries, r.joiner.Columns())
+	return valuesOf(a.Entries)
 }
 
-func valuesOf(entries []*Entry, s *schema.Schema) map[string]int64 {
-	name, _ := s.Index("name")
-	value, _ := s.Index("value")
+func valuesOf(entries []*Entry) map[string]int64 {
 	out := map[string]int64{}
 	for _, e := range entries {
+		name, _ := e.Columns.Index("name")
+		value, _ := e.Columns.Index("value")
 		out[e.Row[name].AsString()] = e.Row[value].AsInt64()
 	}
 	return out

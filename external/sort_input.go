@@ -27,31 +27,35 @@ type input struct {
 // openInput opens what is to be sorted. The types of JSON Lines without a .meta
 // file are found by reading it.
 func openInput(ctx context.Context, o *SortOptions) (*input, error) {
-	format, err := FormatOf(o.In)
+	in := &input{}
+	return in, in.open(o.In, func(format Format, src *blocks) error { return in.openAs(ctx, o, format, src) })
+}
+
+// open opens a file from its beginning. content finds out what its rows are.
+func (in *input) open(path string, content func(Format, *blocks) error) error {
+	format, err := FormatOf(path)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	d := osDisk{}
-	f, err := d.open(o.In)
-	if err != nil {
-		return nil, err
+	if in.file, err = (osDisk{}).open(path); err != nil {
+		return err
 	}
-	in := &input{file: f, read: &atomic.Int64{}}
-	at, err := f.stamp()
+	in.read = &atomic.Int64{}
+	at, err := in.file.stamp()
 	if err == nil {
 		in.size = at.size
-		err = in.open(ctx, o, format, newBlocks(f, at.size, in.read))
+		err = content(format, newBlocks(in.file, at.size, in.read))
 	}
 	if err == nil {
 		in.cursor, err = in.content.seek("")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", o.In, errors.Join(err, f.Close()))
+		return fmt.Errorf("%s: %w", path, errors.Join(err, in.file.Close()))
 	}
-	return in, nil
+	return nil
 }
 
-func (in *input) open(ctx context.Context, o *SortOptions, format Format, src *blocks) error {
+func (in *input) openAs(ctx context.Context, o *SortOptions, format Format, src *blocks) error {
 	if format == FormatParquet {
 		if len(o.Types) > 0 {
 			return errors.New("types are given, and Parquet has types: leave --type out")
@@ -103,7 +107,7 @@ func inputColumns(ctx context.Context, o *SortOptions, format Format, src io.Rea
 			return nil, fmt.Errorf("--type %s=%s: the column is computed by --key, as uint64: leave this out", name, t)
 		}
 		if !ok {
-			return nil, fmt.Errorf("a type is given for column %s, which is not there: the columns are %s", name, strings.Join(names(s), ", "))
+			return nil, fmt.Errorf("a type is given for column %s, which is not there: the columns are %s", name, strings.Join(s.Names(), ", "))
 		}
 		columns[i].Type = t
 	}
@@ -159,7 +163,7 @@ func newTransform(key string, in *schema.Schema) (*transform, error) {
 		case computed:
 			at = -1
 		case !ok:
-			return nil, fmt.Errorf("--key: there is no column %s in the table: %s", name, yson.DidYouMean(name, names(in)))
+			return nil, fmt.Errorf("--key: there is no column %s in the table: %s", name, yson.DidYouMean(name, in.Names()))
 		default:
 			c.Type = in.Columns()[at].Type
 		}

@@ -10,9 +10,9 @@ import (
 
 // Stored are the tables in a store, as far as joiners read them.
 type Stored interface {
-	// Find returns the table that has a name now. A table that was put in its place has
-	// another id.
-	Find(ctx context.Context, name string) (id uint64, form *schema.Table, err error)
+	// Find returns the table that has a name now, with the text of its form. A table
+	// that was put in its place has another id; the form of an id never changes.
+	Find(ctx context.Context, name string) (id uint64, form string, err error)
 	// List calls f with the rows of a slice in the order of keys, as far as its limits
 	// allow. more is the key to go on at, "" if there is none.
 	List(ctx context.Context, id uint64, s Slice, f func(key string, value []byte) error) (more string, err error)
@@ -32,9 +32,9 @@ func (j *Joiner) InStore() bool { return j.source.inStore }
 var errNoStore = errors.New("it is in the store, which is not open yet")
 
 // find returns the table that has the name now.
-func (s *source) find(ctx context.Context) (id uint64, form *schema.Table, err error) {
+func (s *source) find(ctx context.Context) (id uint64, form string, err error) {
 	if s.stored == nil {
-		return 0, nil, errNoStore
+		return 0, "", errNoStore
 	}
 	return s.stored.Find(ctx, s.path)
 }
@@ -44,9 +44,13 @@ func stampOfStored(id uint64) stamp { return stamp{node: fmt.Sprintf("table %d",
 // openStored opens the table that has the name now. Its rows are counted: it has no
 // footer that tells.
 func (s *source) openStored(ctx context.Context, d depth) (*version, error) {
-	id, form, err := s.find(ctx)
+	id, text, err := s.find(ctx)
 	if err != nil {
 		return nil, err
+	}
+	form, err := schema.ParseTable(text)
+	if err != nil {
+		return nil, fmt.Errorf("its schema cannot be read: %w", err)
 	}
 	if err := form.CheckKey(s.groupBy); err != nil {
 		return nil, &unfit{err}

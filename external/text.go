@@ -52,7 +52,7 @@ func (t *text) decoder() (rowtext.Decoder, error) {
 
 // wider is that a row has more than the table: its schema may be that of another.
 func wider(name string, s *schema.Schema) error {
-	return fmt.Errorf("the row has a column %q, and the table does not: its columns are %s; add it to the schema, or leave it out of the rows", name, strings.Join(names(s), ", "))
+	return fmt.Errorf("the row has a column %q, and the table does not: its columns are %s; add it to the schema, or leave it out of the rows", name, strings.Join(s.Names(), ", "))
 }
 
 func (t *text) schema() *schema.Schema { return t.columns }

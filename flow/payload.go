@@ -60,21 +60,13 @@ func (p Payload) String(column string) string { return p.of(schema.KindString, c
 func (p Payload) of(kind schema.Kind, column string) schema.Value {
 	i, ok := p.schema.Index(column)
 	if !ok {
-		panic(fmt.Sprintf("the message has no column %q: %s", column, yson.DidYouMean(column, p.columns())))
+		panic(fmt.Sprintf("the message has no column %q: %s", column, yson.DidYouMean(column, p.schema.Names())))
 	}
 	v := p.row[i]
 	if is := p.schema.Columns()[i].Type; is.Kind() != kind || v.Kind() != kind && !v.IsNull() {
 		panic(fmt.Sprintf("column %s is %s and is read as %s: take the getter of its type, or Value", column, is, kind))
 	}
 	return v
-}
-
-func (p Payload) columns() []string {
-	var names []string
-	for _, c := range p.schema.Columns() {
-		names = append(names, c.Name)
-	}
-	return names
 }
 
 // OutputMessage is a message on its way out: finished by MessageBuilder.Finish

@@ -114,11 +114,7 @@ func (e *expire) CheckTables(tables map[string]*schema.Table) error {
 	columns := t.Columns().Columns()
 	i, ok := t.Columns().Index(e.column)
 	if !ok {
-		var names []string
-		for _, c := range columns {
-			names = append(names, c.Name)
-		}
-		problem("the table of %s has no column %s: %s", e.table, e.column, yson.DidYouMean(e.column, names))
+		problem("the table of %s has no column %s: %s", e.table, e.column, yson.DidYouMean(e.column, t.Columns().Names()))
 	} else if k := columns[i].Type.Kind(); k != schema.KindUint64 && k != schema.KindInt64 {
 		problem("column %s of the table of %s is %s, which is no time: use timestamp, datetime, date, or an integer of seconds", e.column, e.table, columns[i].Type)
 	}

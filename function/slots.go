@@ -85,7 +85,7 @@ func (s *rollupSetup) column(a *aggregate, p aggregateParameters, path []string,
 	in := s.Inputs[stream]
 	i, ok := in.Index(*p.Column)
 	if !ok {
-		s.problem(path, "the stream %s has no column %q: it has %s", stream, *p.Column, columnNames(in))
+		s.problem(path, "the stream %s has no column %q: it has %s", stream, *p.Column, strings.Join(in.Names(), ", "))
 		return 0
 	}
 	typ := in.Columns()[i].Type
@@ -97,12 +97,4 @@ func (s *rollupSetup) column(a *aggregate, p aggregateParameters, path []string,
 	}
 	a.kind = typ.Kind()
 	return i
-}
-
-func columnNames(s *schema.Schema) string {
-	names := make([]string, s.Len())
-	for i, c := range s.Columns() {
-		names[i] = c.Name
-	}
-	return strings.Join(names, ", ")
 }

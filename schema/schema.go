@@ -80,6 +80,15 @@ func (s *Schema) add(i int, c Column) error {
 // change it.
 func (s *Schema) Columns() []Column { return s.columns }
 
+// Names returns the names of the columns in order.
+func (s *Schema) Names() []string {
+	names := make([]string, len(s.columns))
+	for i, c := range s.columns {
+		names[i] = c.Name
+	}
+	return names
+}
+
 // Len returns the number of columns.
 func (s *Schema) Len() int { return len(s.columns) }
 

@@ -49,6 +49,27 @@ func TestNewReportsEveryFault(t *testing.T) {
 	}
 }
 
+func TestNamesAreThoseOfTheColumnsInOrder(t *testing.T) {
+	s, err := New([]Column{{Name: "b", Type: TypeInt8}, {Name: "a", Type: TypeString}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(s.Names(), ","); got != "b,a" {
+		t.Errorf("the names are %s", got)
+	}
+}
+
+func TestTypesAreLikeThemselvesAndTextsLikeEachOther(t *testing.T) {
+	for a := TypeInt8; a < typeCount; a++ {
+		for b := TypeInt8; b < typeCount; b++ {
+			text := a == TypeString && b == TypeUTF8 || a == TypeUTF8 && b == TypeString
+			if got := a.Like(b); got != (a == b || text) {
+				t.Errorf("%s is like %s: %v", a, b, got)
+			}
+		}
+	}
+}
+
 func TestSchemaIsACopy(t *testing.T) {
 	cols := []Column{{Name: "a", Type: TypeInt8, SortOrder: "ascending"}, {Name: "b", Type: TypeString, Required: true}}
 	s, err := New(cols)

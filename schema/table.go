@@ -123,7 +123,7 @@ func (t *Table) CheckKey(groupBy *Schema) error {
 	var errs []error
 	for i, c := range t.key.columns {
 		switch g := groupBy.columns[i]; {
-		case c.Name != g.Name || c.Type.Kind() != g.Type.Kind() || c.Type.Kind() != KindString && c.Type != g.Type:
+		case c.Name != g.Name || !c.Type.Like(g.Type):
 			errs = append(errs, fmt.Errorf("column %d of the key is %s %s in the table and %s %s in group_by_schema: make them equal", i+1, c.Name, c.Type, g.Name, g.Type))
 		case c.Expression == "" && g.Expression != "":
 			errs = append(errs, columnError(c.Name, "it is given by whoever puts rows into the table, and computed as %s in group_by_schema: rows could have another %s; "+

@@ -117,6 +117,12 @@ func (t Type) Kind() Kind {
 	return typeInfos[t].kind
 }
 
+// Like tells whether columns of both types hold the same values: string and utf8 count
+// as one type, since other programs know only one of them.
+func (t Type) Like(other Type) bool {
+	return t == other || t.Kind() == KindString && other.Kind() == KindString
+}
+
 // TimeUnit is what the values of a type of time count since 1970, 0 for other
 // types.
 func (t Type) TimeUnit() time.Duration {

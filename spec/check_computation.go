@@ -165,7 +165,7 @@ func (c *checker) checkAssigner(at place, comp *Computation) {
 		}
 		i, ok := stream.Schema.Index(a.Column)
 		if !ok {
-			c.add(where.key("column"), "output %s has no column %s: %s", id, a.Column, yson.DidYouMean(a.Column, columnNames(stream.Schema)))
+			c.add(where.key("column"), "output %s has no column %s: %s", id, a.Column, yson.DidYouMean(a.Column, stream.Schema.Names()))
 			continue
 		}
 		if t := stream.Schema.Columns()[i].Type; !slices.Contains(kinds, t.Kind()) {
@@ -203,12 +203,4 @@ func (c *checker) checkOrdering(at place, comp *Computation) {
 			c.add(at.keys("stream_delays", id), "%s is no input of %s: %s", id, comp.ID, yson.DidYouMean(id, comp.Inputs))
 		}
 	}
-}
-
-func columnNames(s *schema.Schema) []string {
-	var names []string
-	for _, c := range s.Columns() {
-		names = append(names, c.Name)
-	}
-	return names
 }

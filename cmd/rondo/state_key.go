@@ -103,7 +103,7 @@ func (f *keyForm) object(text string) (schema.Row, error) {
 		if _, ok := computed.Index(name); ok {
 			return nil
 		}
-		return fmt.Errorf("%s is no column of the key: %s", nameText(name), yson.DidYouMean(name, f.columns()))
+		return fmt.Errorf("%s is no column of the key: %s", nameText(name), yson.DidYouMean(name, f.groupBy.Names()))
 	}
 	row, told := make(schema.Row, f.given.Len()), make(schema.Row, computed.Len())
 	if _, err := d.Decode(text, row); err != nil {
@@ -174,14 +174,4 @@ func (f *keyForm) encode(row schema.Row) (key, missing string, err error) {
 	return string(b), "", nil
 }
 
-func (f *keyForm) names() string { return strings.Join(namesOf(f.given), ", ") }
-
-func (f *keyForm) columns() []string { return namesOf(f.groupBy) }
-
-func namesOf(s *schema.Schema) []string {
-	var names []string
-	for _, c := range s.Columns() {
-		names = append(names, c.Name)
-	}
-	return names
-}
+func (f *keyForm) names() string { return strings.Join(f.given.Names(), ", ") }

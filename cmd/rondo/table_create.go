@@ -58,7 +58,7 @@ func (c *tableCreateCommand) Run(io *streams) error {
 	if err = errors.Join(err, ts.close()); err != nil {
 		return err
 	}
-	return tell(io.err, "table %s %s %s, sorted by %s", *c.Table, verb, plural(form.Columns().Len(), "column"), strings.Join(namesOf(form.Key()), ", "))
+	return tell(io.err, "table %s %s %s, sorted by %s", *c.Table, verb, plural(form.Columns().Len(), "column"), strings.Join(form.Key().Names(), ", "))
 }
 
 // readTableSchema reads the list of columns, from a file if it names one.

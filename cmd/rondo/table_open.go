@@ -257,7 +257,7 @@ func parseValue(c *schema.Column, text string) (schema.Value, error) {
 }
 
 func (t *table) noColumn(name string) error {
-	return fmt.Errorf("table %s has no column %s: %s", t.Name, name, yson.DidYouMean(name, namesOf(t.form.Columns())))
+	return fmt.Errorf("table %s has no column %s: %s", t.Name, name, yson.DidYouMean(name, t.form.Columns().Names()))
 }
 
 func (t *table) parseObject(text string) (schema.Row, error) {

@@ -48,11 +48,7 @@ func (o CSV) names(s *schema.Schema) []string {
 	if o.Columns != nil {
 		return o.Columns
 	}
-	var names []string
-	for _, c := range s.Columns() {
-		names = append(names, c.Name)
-	}
-	return names
+	return s.Names()
 }
 
 // places returns for each field the place of its column in the schema, or -1.
