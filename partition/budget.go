@@ -149,7 +149,7 @@ func (m *Machine) account(now visit.Instant, p Processed) {
 // visitsWait tells whether a visit could be handed out now.
 func (m *Machine) visitsWait(now visit.Instant) bool {
 	return slices.ContainsFunc(m.visitors, func(v *visitor) bool {
-		at, ready := v.machine.ReadyAt(now, m.params.MaxRows)
-		return ready && at <= now.Mono && !m.heldBack(v.stream)
+		at, ready := m.visitsAt(now, v)
+		return ready && at <= now.Mono
 	})
 }

@@ -178,13 +178,13 @@ func (m *Machine) messagesWait(e *Epoch) bool { return m.inbox.gap || m.inbox.wa
 // nextVisits peeks at the visits of an epoch. Beside messages they come along;
 // alone they wait until the epoch is full or their time is up (KV-32). The stream
 // that had the fewest so far comes first, and has the most of the epoch's time
-// (KV-30).
+// (KV-30). Those that are spread give what is due of them.
 func (m *Machine) nextVisits(now visit.Instant, beside bool, r *Ready) []Visits {
 	var open []int
 	due := beside
 	for i, v := range m.visitors {
-		at, ready := v.machine.ReadyAt(now, m.params.MaxRows)
-		if !ready || m.heldBack(v.stream) {
+		at, ready := m.visitsAt(now, v)
+		if !ready {
 			continue
 		}
 		open = append(open, i)
@@ -201,11 +201,27 @@ func (m *Machine) nextVisits(now visit.Instant, beside bool, r *Ready) []Visits 
 	var out []Visits
 	for _, i := range open {
 		n := max(1, m.params.MaxRows/len(open))
+		if s, ok := m.spreadOf(now, m.visitors[i]); ok {
+			n = min(n, s.due(now.Mono))
+		}
 		if visits := m.visitors[i].machine.NextVisits(now, nil, n); len(visits) > 0 {
 			out = append(out, Visits{i, visits})
 		}
 	}
 	return out
+}
+
+// visitsAt returns when the visits of a stream deserve an epoch of their own; not
+// ready: there are none, or none may be handed out.
+func (m *Machine) visitsAt(now visit.Instant, v *visitor) (at time.Duration, ready bool) {
+	at, ready = v.machine.ReadyAt(now, m.params.MaxRows)
+	if !ready || m.heldBack(v.stream) {
+		return 0, false
+	}
+	if s, ok := m.spreadOf(now, v); ok {
+		at = max(at, s.portionAt())
+	}
+	return at, true
 }
 
 // heldBack tells that an output which depends on the stream has a full target:
@@ -318,6 +334,7 @@ func (m *Machine) processed(now visit.Instant, p Processed) {
 		o.totals.Visits += uint64(outcome.Delivered)
 	}
 	m.serve(o.epoch.Visits, p.Visits)
+	m.noteVisits(now, p)
 	o.totals.Counts = addCounts(o.totals.Counts, p.Counts)
 	m.account(now, p)
 	for i, event := range p.MaxEvents {

@@ -22,12 +22,13 @@ type Machine struct {
 	outputs  []outputState
 	draining bool
 
-	epochs  uint64 // numbers of epochs given out
-	open    *openEpoch
-	ahead   []Event       // list answers that came while an epoch was open
-	credit  time.Duration // visit time owed
-	unpaid  bool          // an epoch of visits alone took little of it
-	commits time.Duration // how long one took lately
+	epochs    uint64 // numbers of epochs given out
+	open      *openEpoch
+	ahead     []Event       // list answers that came while an epoch was open
+	credit    time.Duration // visit time owed
+	unpaid    bool          // an epoch of visits alone took little of it
+	commits   time.Duration // how long one took lately
+	visitTime time.Duration // how long a visit took lately
 
 	rowNumber uint64
 	lastRows  []store.LastRow // ordered by target

@@ -1,6 +1,8 @@
 package partition
 
 import (
+	"time"
+
 	"github.com/rondo-flow/rondo/store"
 	"github.com/rondo-flow/rondo/visit"
 )
@@ -18,6 +20,8 @@ type visitor struct {
 	// served counts the visits it had, as far as the order of streams depends on
 	// it.
 	served uint64
+	// taken is when an epoch last had some of its visits.
+	taken time.Duration
 	// watermark is what outputs were derived from.
 	watermark int64
 }

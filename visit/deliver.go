@@ -37,6 +37,18 @@ func (v *Visitor) ReadyAt(now Instant, batch int) (at time.Duration, ok bool) {
 	return at, true
 }
 
+// Spread returns the monotonic times between which waiting visits may be spread:
+// when the last were read, and a tick later, when the next ones come. Not ok: they are
+// wanted at once, since the pace is not limited, or the pass waits for them to go
+// on or to end.
+func (v *Visitor) Spread() (from, until time.Duration, ok bool) {
+	if v.buffer.visits == 0 || v.pacer.unlimited || v.catchUp || v.full() || !v.growing() {
+		return 0, 0, false
+	}
+	from = (*v.buffer.chunks.last()).listed
+	return from, from + v.pacer.tick, true
+}
+
 // growing says whether more visits may come before the buffered ones are taken.
 func (v *Visitor) growing() bool { return v.fill.flight != nil || v.cover.has(pending) }
 

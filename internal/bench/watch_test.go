@@ -222,7 +222,7 @@ func (r *pacedReader) Read(ctx context.Context, limit connector.Limit) (connecto
 	}
 	var b connector.Batch
 	for now := time.Since(r.s.origin); len(b.Rows) < limit.Rows && r.due(r.next) <= now; r.next++ {
-		key := r.next % r.s.keys
+		key := r.next * 7919 % r.s.keys // of all partitions in turn
 		b.Rows = append(b.Rows, schema.Row{schema.Uint64((*watched)(r.s).hash(key)), schema.Uint64(key), schema.Int64(int64(r.due(r.next)))})
 	}
 	b.Bytes, b.Offset = 24*len(b.Rows), strconv.AppendUint(nil, r.next, 10)
