@@ -34,10 +34,11 @@ type alignmentGroup struct {
 	members []store.PartitionID
 }
 
-// newAlignments joins all source partitions that are not completed: one that never
-// starts counts too.
-func newAlignments(p *plan, now time.Duration) *alignments {
-	a := &alignments{groups: map[string]*alignmentGroup{}, blockers: newBlockers(p, now)}
+// newAlignments joins all source partitions that are not completed, also those that
+// other workers run: one that never starts counts too. Of theirs, gossip tells when
+// they are idle.
+func newAlignments(p *plan, mine func(*store.Partition) bool, now time.Duration) *alignments {
+	a := &alignments{groups: map[string]*alignmentGroup{}, blockers: newBlockers(p, mine, now)}
 	for _, n := range p.nodes {
 		if n.alignment == nil {
 			continue
@@ -47,14 +48,26 @@ func newAlignments(p *plan, now time.Duration) *alignments {
 			g = &alignmentGroup{}
 			a.groups[n.alignment.GroupName] = g
 		}
-		for _, part := range n.partitions {
-			if part.State != store.Completed {
-				g.Join(now, part.ID, n.alignment.DriftBound, n.idleAfter())
-				g.members = append(g.members, part.ID)
-			}
-		}
+		g.members = append(g.members, n.join(&g.Alignment, n.alignment.DriftBound, mine, now)...)
 	}
 	return a
+}
+
+// join makes the partitions of a node members of an alignment, and returns them.
+func (n *node) join(a *partition.Alignment, drift time.Duration, mine func(*store.Partition) bool, now time.Duration) (joined []store.PartitionID) {
+	for i := range n.partitions {
+		part := &n.partitions[i]
+		if part.State == store.Completed {
+			continue
+		}
+		idleAfter := n.idleAfter()
+		if !mine(part) {
+			idleAfter = 0
+		}
+		a.Join(now, part.ID, drift, idleAfter)
+		joined = append(joined, part.ID)
+	}
+	return joined
 }
 
 // idleAfter is when a partition of the source is idle, 0 for never.
@@ -72,16 +85,27 @@ func (j *job) align(now visit.Instant) {
 		return
 	}
 	a, id := j.env.alignments.Load(), j.stored.Partition.ID
-	a.mu.Lock()
-	g := a.groups[j.node.alignment.GroupName]
-	moved := g.Report(now.Mono, id, j.machine.SourceWatermark(), j.machine.SourceEnded())
-	limit := g.Limit(now.Mono, id)
-	a.mu.Unlock()
-	if limit != j.limit {
+	wake := a.report(now.Mono, j.node, id, j.machine.Source())
+	if limit := a.limit(now.Mono, j.node, id); limit != j.limit {
 		j.limit = limit
 		j.machine.Step(now, limit)
 	}
-	if moved {
-		j.env.exchange.wake(g.members)
+	j.env.exchange.wake(wake)
+}
+
+// report notes how far a partition of a group has come, and returns whose limits may
+// have changed.
+func (a *alignments) report(now time.Duration, n *node, id store.PartitionID, p partition.Progress) []store.PartitionID {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if g := a.groups[n.alignment.GroupName]; g.Report(now, id, p) {
+		return g.members
 	}
+	return nil
+}
+
+func (a *alignments) limit(now time.Duration, n *node, id store.PartitionID) partition.Aligned {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.groups[n.alignment.GroupName].Limit(now, id)
 }

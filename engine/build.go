@@ -33,6 +33,7 @@ func newPlan(ctx context.Context, o Options) (*plan, error) {
 	for _, id := range o.Spec.Pipeline.ComputationIDs() {
 		b.computation(ctx, o.Spec.Pipeline.Computations[id])
 	}
+	b.plan.tellBlockers()
 	b.problems.Sort()
 	return &b.plan, errors.Join(append([]error{b.problems.Err()}, b.inputs...)...)
 }

@@ -16,12 +16,12 @@ import (
 // that move it have come, by the rules of alignment, and who waits.
 type blocker struct {
 	partition.Alignment
-	name, computation, stream string
-	readers                   []store.PartitionID
+	delayPlan
+	readers []store.PartitionID
 }
 
 // delayPlan is a stream that a source stays behind: its name in the pipeline, who moves
-// it, its name there, and by how much.
+// it, its name there, and by how much. Reports have its name in the pipeline.
 type delayPlan struct {
 	name, computation, stream string
 	delay                     time.Duration
@@ -41,13 +41,14 @@ func delaysOf(p *spec.Pipeline, c *spec.Computation) (plans []delayPlan) {
 }
 
 // newBlockers joins the partitions that move the streams, as newAlignments does.
-func newBlockers(p *plan, now time.Duration) (out []*blocker) {
+func newBlockers(p *plan, mine func(*store.Partition) bool, now time.Duration) (out []*blocker) {
 	for _, n := range p.nodes {
 		for _, d := range n.delays {
 			i := slices.IndexFunc(out, func(b *blocker) bool { return b.name == d.name })
 			if i < 0 {
 				i = len(out)
-				out = append(out, newBlocker(p.node(d.computation), d, now))
+				out = append(out, &blocker{delayPlan: d})
+				p.node(d.computation).join(&out[i].Alignment, 0, mine, now)
 			}
 			out[i].readers = append(out[i].readers, ids(n.partitions)...)
 		}
@@ -55,32 +56,25 @@ func newBlockers(p *plan, now time.Duration) (out []*blocker) {
 	return out
 }
 
-func newBlocker(n *node, d delayPlan, now time.Duration) *blocker {
-	b := &blocker{name: d.name, computation: d.computation, stream: d.stream}
-	for _, part := range n.partitions {
-		if part.State != store.Completed {
-			b.Join(now, part.ID, 0, n.idleAfter())
+// tellBlockers adds to each computation the streams of its own that sources stay
+// behind, to be told to other workers.
+func (p *plan) tellBlockers() {
+	for _, n := range p.nodes {
+		for _, d := range n.delays {
+			owner := p.node(d.computation)
+			told := func(o partition.Output) bool { return o.Stream == d.stream || o.Stream == d.name }
+			if !slices.ContainsFunc(owner.outputs, told) && !slices.ContainsFunc(owner.told, told) {
+				owner.told = append(owner.told, partition.Output{Stream: d.name, Parents: []string{d.stream}})
+			}
 		}
 	}
-	return b
 }
 
 // hold tells how far the streams of the job have come, for sources that wait for them,
 // and the machine how far it may take rows itself.
 func (j *job) hold(now visit.Instant) {
-	a, id := j.env.alignments.Load(), j.stored.Partition.ID
-	for _, b := range a.blockers {
-		if b.computation != j.node.id {
-			continue
-		}
-		state, watermark := j.machine.StreamTime(b.stream, now)
-		a.mu.Lock()
-		moved := b.Report(now.Mono, id, watermark, state == store.Finished)
-		a.mu.Unlock()
-		if moved {
-			j.env.exchange.wake(b.readers)
-		}
-	}
+	a := j.env.alignments.Load()
+	j.env.exchange.wake(a.move(now.Mono, j.node, j.stored.Partition.ID, func(d *delayPlan) partition.Progress { return j.progress(d, now) }))
 	if len(j.node.delays) == 0 {
 		return
 	}
@@ -88,6 +82,31 @@ func (j *job) hold(now visit.Instant) {
 		j.delay = limit
 		j.machine.Step(now, limit)
 	}
+}
+
+// progress is how far a stream of the job has come.
+func (j *job) progress(d *delayPlan, now visit.Instant) partition.Progress {
+	state, watermark := j.machine.StreamTime(d.stream, now)
+	p := j.machine.Source()
+	p.Watermark, p.Ended = watermark, state == store.Finished
+	return p
+}
+
+// move notes how far a partition's streams have come, and returns the sources that may
+// go on.
+func (a *alignments) move(now time.Duration, n *node, id store.PartitionID, progress func(*delayPlan) partition.Progress) (readers []store.PartitionID) {
+	for _, b := range a.blockers {
+		if b.computation != n.id {
+			continue
+		}
+		p := progress(&b.delayPlan)
+		a.mu.Lock()
+		if b.Report(now, id, p) {
+			readers = append(readers, b.readers...)
+		}
+		a.mu.Unlock()
+	}
+	return readers
 }
 
 // behind is the least limit that the streams set.

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/rondo-flow/rondo/partition"
 	"github.com/rondo-flow/rondo/store"
@@ -24,8 +23,9 @@ type exchange struct {
 	freer chan struct{} // capacity 1: less waits than before
 	// underway holds the system times of epochs that are begun and not handed over.
 	underway map[store.PartitionID]int64
-	// held are the partitions that are held back, or when they last were (D-17).
-	held map[store.PartitionID]time.Duration
+	// held are the partitions that are held back, or were (D-17).
+	held        map[store.PartitionID]heldState
+	heldVersion atomic.Uint64 // written under the lock
 }
 
 // inboxSize is what waits for a partition, produced and not consumed (D-18). It
@@ -41,7 +41,7 @@ func newExchange() *exchange {
 	return &exchange{
 		boxes: map[store.PartitionID]*mailbox{}, sizes: map[store.PartitionID]*inboxSize{},
 		freer: make(chan struct{}, 1), underway: map[store.PartitionID]int64{},
-		held: map[store.PartitionID]time.Duration{},
+		held: map[store.PartitionID]heldState{},
 	}
 }
 
@@ -51,7 +51,7 @@ func (x *exchange) reset(ids []store.PartitionID) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.underway = map[store.PartitionID]int64{}
-	x.held = map[store.PartitionID]time.Duration{}
+	x.held = map[store.PartitionID]heldState{}
 	x.sizes = make(map[store.PartitionID]*inboxSize, len(ids))
 	for _, id := range ids {
 		x.sizes[id] = &inboxSize{}
@@ -244,6 +244,8 @@ type mailbox struct {
 	items []partition.Handover
 	bytes int
 	lost  bool
+	// behind: an epoch under way holds back system time that its job asked for.
+	behind bool
 	// reports are those of the hand-overs that were lost, one a producer.
 	reports []store.Report
 }

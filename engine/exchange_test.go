@@ -184,7 +184,7 @@ func TestAnEpochHoldsSystemTimeUntilItsOutcomeIsKnown(t *testing.T) {
 		from := map[store.PartitionID][]int{1: {0}}
 		passed := func() time.Duration {
 			<-time.After(time.Second)
-			return time.Duration(c.now().Wall - x.passed(2, from, c)[0])
+			return time.Duration(c.now().Wall - x.passed(box, 2, from, c)[0])
 		}
 		if behind := passed(); behind != 0 {
 			t.Errorf("nothing is under way, and system time is %s behind", behind)
@@ -193,10 +193,13 @@ func TestAnEpochHoldsSystemTimeUntilItsOutcomeIsKnown(t *testing.T) {
 		if behind := passed(); behind != time.Second {
 			t.Errorf("a second after an epoch began, system time is %s behind", behind)
 		}
-		if other := x.passed(2, from, c)[1]; other != c.now().Wall {
+		if other := x.passed(box, 2, from, c)[1]; other != c.now().Wall {
 			t.Error("it holds back the time of an input that it does not write")
 		}
-		x.endEpoch(1)
+		x.endEpoch(1, []store.PartitionID{2})
+		if len(box.signal) == 0 {
+			t.Error("nobody wakes the consumer whose time went on")
+		}
 		if behind := passed(); behind != 0 {
 			t.Errorf("after it was handed over, system time is %s behind", behind)
 		}

@@ -1,44 +1,90 @@
 package engine
 
 import (
-	"maps"
 	"time"
 
+	"github.com/rondo-flow/rondo/partition"
 	"github.com/rondo-flow/rondo/store"
 	"github.com/rondo-flow/rondo/visit"
 )
 
-// stillHeld stands for the present while a partition is held back.
-const stillHeld = time.Duration(-1)
+// heldState tells whether a partition is held back, or when it last was (D-17). version
+// grows with every change of any partition, so that readers find what is new.
+type heldState struct {
+	held    bool
+	at      time.Duration
+	version uint64
+	ours    bool // a partition of this process
+}
 
 // holdBack notes that a partition is held back from now on, or was until now.
-func (x *exchange) holdBack(id store.PartitionID, now time.Duration, held bool) {
+func (x *exchange) holdBack(id store.PartitionID, now time.Duration, held, ours bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.held[id] = now; held {
-		x.held[id] = stillHeld
+	if s := x.held[id]; s.held != held {
+		x.held[id] = heldState{held: held, at: now, version: x.heldVersion.Add(1), ours: ours}
 	}
 }
 
-// heldBack tells when partitions were last held back. Readers must know before they
-// take silence for idleness (D-17), so they ask and are not told.
-func (x *exchange) heldBack(now time.Duration) map[store.PartitionID]time.Duration {
+// heldSince tells which of some partitions have come to be held back, or are so no
+// longer, since a version. Readers must know before they take silence for idleness
+// (D-17), so they ask and are not told; mostly nothing is new, which takes no lock.
+func (x *exchange) heldSince(version uint64, of []store.PartitionID) (changes []partition.Held, now uint64) {
+	if now = x.heldVersion.Load(); now == version {
+		return nil, now
+	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	held := maps.Clone(x.held)
-	for id, at := range held {
-		if at == stillHeld {
-			held[id] = now
+	for _, id := range of {
+		if s := x.held[id]; s.version > version {
+			changes = append(changes, partition.Held{Producer: id, Held: s.held, At: s.at})
 		}
 	}
-	return held
+	return changes, x.heldVersion.Load()
 }
 
-// tellHeld tells readers whether the partition is held back. A job that ends is not:
-// a partition that fails again and again may be idle.
+// tellHeld tells readers whether the source is held back.
 func (j *job) tellHeld(now visit.Instant, held bool) {
 	if held != j.held {
 		j.held = held
-		j.env.exchange.holdBack(j.stored.Partition.ID, now.Mono, held)
+		j.env.exchange.holdBack(j.stored.Partition.ID, now.Mono, held, true)
 	}
+}
+
+// letGo tells at the end of a job that nothing is held back by others: a partition that
+// fails again and again may be idle.
+func (j *job) letGo(now visit.Instant) {
+	j.tellHeld(now, false)
+	a, id := j.env.alignments.Load(), j.stored.Partition.ID
+	wake := a.move(now.Mono, j.node, id, func(d *delayPlan) partition.Progress {
+		p := j.progress(d, now)
+		p.Held = false
+		return p
+	})
+	if j.node.alignment != nil {
+		p := j.machine.Source()
+		p.Held = false
+		wake = append(wake, a.report(now.Mono, j.node, id, p)...)
+	}
+	j.env.exchange.wake(wake)
+}
+
+// passTime tells the machine who is held back, where producers may be idle.
+func (j *job) passTime(now visit.Instant) {
+	if j.idlers == nil {
+		return
+	}
+	var e partition.TimePassed
+	e.Held, j.heldSeen = j.env.exchange.heldSince(j.heldSeen, j.idlers)
+	j.machine.Step(now, e)
+}
+
+// idlers are the producers of inputs that may be idle.
+func (n *node) idlers() (out []store.PartitionID) {
+	for i := range n.inputs {
+		if n.inputs[i].idle != nil {
+			out = append(out, n.producers[i]...)
+		}
+	}
+	return out
 }

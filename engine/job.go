@@ -41,7 +41,9 @@ type job struct {
 	writers  map[store.PartitionID][]int // nil unless a timer stream goes by system time
 	blocked  []bool
 	drained  bool
-	held     bool // as readers were told
+	held     bool                // as readers were told
+	idlers   []store.PartitionID // producers that may be idle
+	heldSeen uint64              // up to which of them is known who is held back
 	limit    partition.Aligned
 	delay    partition.Delayed
 	reported time.Duration
@@ -79,7 +81,9 @@ func (j *job) load(ctx context.Context, id store.PartitionID) (err error) {
 	if j.stored, err = j.env.store.RaiseGeneration(ctx, id); err != nil {
 		return fmt.Errorf("take over the partition: %w", err)
 	}
-	j.env.exchange.settleEpoch(id, j.node.consumers)
+	if j.node.heeded {
+		j.env.exchange.settleEpoch(id, j.node.consumers)
+	}
 	if j.stored.Partition.State == store.Completed {
 		j.tell(j.stored.Report, nil)
 		return errCompleted
@@ -95,10 +99,11 @@ func (j *job) load(ctx context.Context, id store.PartitionID) (err error) {
 		return err
 	}
 	j.busy.where = fmt.Sprintf("computation %s, partition %d", j.node.id, id)
-	j.router = newRouter(j.node.out, j.stored.Partition.Generation, func() int64 { return j.env.exchange.beginEpoch(id, j.env.clock) })
+	j.router = newRouter(j.node.out, j.stored.Partition.Generation, j.beginEpoch)
 	if j.node.systemTimed() {
 		j.writers = j.node.writers()
 	}
+	j.idlers = j.node.idlers()
 	j.blocked = make([]bool, len(j.node.outputs))
 	j.scans, j.passes = j.node.scans(), make([]uint64, len(j.node.visitors))
 	j.answers = make(chan partition.Event, len(j.node.visitors)+len(j.node.timers))
@@ -179,7 +184,7 @@ func (j *job) recordStart(ctx context.Context, position []byte) error {
 
 // close ends everything that the job started. It is called once, after run.
 func (j *job) close() error {
-	j.tellHeld(j.env.clock.now(), false)
+	j.letGo(j.env.clock.now())
 	j.env.exchange.close(j.stored.Partition.ID, j.box)
 	j.lists.Wait()
 	j.closeScans()
@@ -267,10 +272,8 @@ func (j *job) takeIn(now visit.Instant) error {
 	j.takeDrain(now)
 	j.align(now)
 	j.hold(now)
-	j.tellHeld(now, j.machine.HeldBack())
-	if j.node.mayIdle() {
-		j.machine.Step(now, partition.TimePassed{HeldBack: j.env.exchange.heldBack(now.Mono)})
-	}
+	j.tellHeld(now, j.source != nil && j.machine.HeldBack())
+	j.passTime(now)
 	return nil
 }
 
@@ -279,7 +282,7 @@ func (j *job) passed() []int64 {
 	if j.writers == nil {
 		return nil
 	}
-	return j.env.exchange.passed(len(j.node.inputs), j.writers, j.env.clock)
+	return j.env.exchange.passed(j.box, len(j.node.inputs), j.writers, j.env.clock)
 }
 
 func (j *job) takeDrain(now visit.Instant) {
@@ -388,7 +391,7 @@ func (j *job) act(ctx context.Context, r partition.Ready) (bool, error) {
 func (j *job) runEpoch(ctx context.Context, e *partition.Epoch) error {
 	j.result = result{states: j.result.states[:0], rows: j.result.rows[:0], written: j.result.written[:0]}
 	if err := j.proc.process(ctx, e, &j.result); err != nil {
-		j.env.exchange.endEpoch(j.stored.Partition.ID)
+		j.endEpoch()
 		return err
 	}
 	j.machine.Step(j.env.clock.now(), j.result.processed)
@@ -402,7 +405,7 @@ func (j *job) runEpoch(ctx context.Context, e *partition.Epoch) error {
 	}
 	now := j.env.clock.now()
 	j.handOver(r.Commit, e)
-	j.env.exchange.endEpoch(j.stored.Partition.ID)
+	j.endEpoch()
 	j.machine.Step(now, partition.Committed{Written: j.result.written})
 	j.publish(now, false)
 	return nil

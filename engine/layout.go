@@ -156,7 +156,7 @@ func ids(ps []store.Partition) []store.PartitionID {
 }
 
 func (n *node) wireOutputs(p *plan) error {
-	n.out, n.consumers = nil, nil
+	n.out, n.consumers, n.heeded = nil, nil, false
 	for i, o := range n.outputs {
 		s := outStream{id: o.Stream, schema: n.schemas[i], assign: n.assigners[i]}
 		for _, sink := range n.storeSinks {
@@ -174,6 +174,7 @@ func (n *node) wireOutputs(p *plan) error {
 			}
 			s.routes = append(s.routes, r)
 			n.consumers = append(n.consumers, r.targets...)
+			n.heeded = n.heeded || c.systemTimed()
 		}
 		n.out = append(n.out, s)
 	}

@@ -201,7 +201,7 @@ func (e *environment) arrange(ctx context.Context, p *plan) ([]store.Partition, 
 		return nil, err
 	}
 	e.exchange.reset(ids(parts))
-	e.alignments.Store(newAlignments(p, e.clock.mono()))
+	e.alignments.Store(newAlignments(p, e.mine, e.clock.mono()))
 	for _, size := range sizes {
 		e.exchange.add(size.Target, size.Messages, size.Bytes)
 	}

@@ -62,6 +62,7 @@ type node struct {
 	generator    *spec.Generator
 	alignment    *spec.Alignment
 	delays       []delayPlan
+	told         []partition.Output // streams of its own that sources stay behind
 	sourceKeys   []string
 
 	sink       connector.Sink // sink partitions
@@ -72,6 +73,7 @@ type node struct {
 	producers  [][]store.PartitionID // parallel to inputs
 	out        []outStream
 	consumers  []store.PartitionID
+	heeded     bool // a consumer has timers by system time
 }
 
 // emitting says what a computation may emit from what.
@@ -175,11 +177,6 @@ func (n *node) params(d *spec.DynamicComputation) partition.Params {
 		}
 	}
 	return p
-}
-
-// mayIdle tells that producers may become idle, as time passes.
-func (n *node) mayIdle() bool {
-	return slices.ContainsFunc(n.inputs, func(in inputPlan) bool { return in.idle != nil })
 }
 
 // visitParams are a visit stream's, from the dynamic spec; a limit for the whole

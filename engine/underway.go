@@ -43,25 +43,47 @@ func (x *exchange) settleEpoch(id store.PartitionID, consumers []store.Partition
 }
 
 // endEpoch tells that everything the partition has committed was handed over, or that
-// it failed before a commit.
-func (x *exchange) endEpoch(id store.PartitionID) {
+// it failed before a commit. Consumers whose time it held back go on.
+func (x *exchange) endEpoch(id store.PartitionID, consumers []store.PartitionID) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	delete(x.underway, id)
+	for _, c := range consumers {
+		if b := x.boxes[c]; b != nil && b.behind {
+			b.wake()
+		}
+	}
 }
 
-// passed returns, for each input, up to which system time nothing is on its way any
-// more. from are the inputs that a producer writes.
-func (x *exchange) passed(inputs int, from map[store.PartitionID][]int, c clock) []int64 {
+// passed returns, for each input of a job, up to which system time nothing is on its
+// way any more. from are the inputs that a producer writes.
+func (x *exchange) passed(b *mailbox, inputs int, from map[store.PartitionID][]int, c clock) []int64 {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	times := slices.Repeat([]int64{c.now().Wall}, inputs)
+	b.behind = false
 	for id, at := range x.underway {
 		for _, input := range from[id] {
 			times[input] = min(times[input], at)
+			b.behind = true
 		}
 	}
 	return times
+}
+
+// beginEpoch returns the system time of an epoch, which is noted if a consumer wants
+// to know.
+func (j *job) beginEpoch() int64 {
+	if j.node.heeded {
+		return j.env.exchange.beginEpoch(j.stored.Partition.ID, j.env.clock)
+	}
+	return j.env.clock.now().Wall
+}
+
+func (j *job) endEpoch() {
+	if j.node.heeded {
+		j.env.exchange.endEpoch(j.stored.Partition.ID, j.node.consumers)
+	}
 }
 
 // systemTimed tells that a timer stream of the computation goes by system time.

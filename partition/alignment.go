@@ -9,34 +9,51 @@ import (
 
 // Alignment decides how far each source partition of a group may go in event time:
 // no further than a drift beyond the least watermark of the group. Members that have
-// ended do not count, nor do those that have brought nothing for so long that they
-// are idle (D-17). It is pure; whoever shares it among jobs guards it.
+// ended do not count, nor do those that are idle: that have brought nothing for a
+// time, though nothing holds them back (D-17). It is pure; whoever shares it among jobs
+// guards it.
 type Alignment struct{ members []member }
 
+// Progress is how far a member has come. Watermarks do not go back, and one that does
+// is none.
+type Progress struct {
+	Watermark int64
+	// Rows changes whenever the member brings rows, whatever those do to its watermark.
+	Rows uint64
+	// Held: it has rows that it must not take. Ended: it has no more. Idle: whoever
+	// reports it finds it idle, which nobody else does of a member that joined without
+	// a time.
+	Held, Ended, Idle bool
+}
+
 type member struct {
-	id        store.PartitionID
-	watermark int64
+	id store.PartitionID
+	Progress
 	drift     time.Duration
 	idleAfter time.Duration // 0: never
 	heard     time.Duration
-	ended     bool
 }
 
 // Join makes a partition a member. It is done for all partitions of the group before
 // any of them reads, so that one that never starts counts.
 func (a *Alignment) Join(now time.Duration, id store.PartitionID, drift, idleAfter time.Duration) {
-	a.members = append(a.members, member{id: id, watermark: store.NoTime, drift: drift, idleAfter: idleAfter, heard: now})
+	m := member{id: id, drift: drift, idleAfter: idleAfter, heard: now}
+	m.Watermark = store.NoTime
+	a.members = append(a.members, m)
 }
 
 // Report notes how far a member has come, and tells whether limits of others may
 // have changed.
-func (a *Alignment) Report(now time.Duration, id store.PartitionID, watermark int64, ended bool) bool {
+func (a *Alignment) Report(now time.Duration, id store.PartitionID, p Progress) bool {
 	m := a.member(id)
-	if m == nil || watermark <= m.watermark && ended == m.ended {
+	if m == nil {
+		return false
+	}
+	if p.Watermark = max(p.Watermark, m.Watermark); p == m.Progress {
 		return false
 	}
 	before := a.least(now)
-	m.watermark, m.ended, m.heard = max(m.watermark, watermark), ended, now
+	m.Progress, m.heard = p, now
 	return a.least(now) != before
 }
 
@@ -75,20 +92,22 @@ func (a *Alignment) member(id store.PartitionID) *member {
 func (a *Alignment) least(now time.Duration) int64 {
 	least := endOfTime
 	for i := range a.members {
-		if m := &a.members[i]; !m.ended && !m.idle(now) {
-			least = min(least, m.watermark)
+		if m := &a.members[i]; !m.Ended && !m.idle(now) {
+			least = min(least, m.Watermark)
 		}
 	}
 	return least
 }
 
-func (m *member) idle(now time.Duration) bool { return m.idleAfter > 0 && now-m.heard >= m.idleAfter }
+func (m *member) idle(now time.Duration) bool {
+	return m.Idle || m.idleAfter > 0 && !m.Held && now-m.heard >= m.idleAfter
+}
 
 // changesAt is when the next member becomes idle, 0 for never.
 func (a *Alignment) changesAt(now time.Duration) (at time.Duration) {
 	for i := range a.members {
 		m := &a.members[i]
-		if next := m.heard + m.idleAfter; m.idleAfter > 0 && !m.ended && next > now && (at == 0 || next < at) {
+		if next := m.heard + m.idleAfter; m.idleAfter > 0 && !m.Ended && !m.Held && next > now && (at == 0 || next < at) {
 			at = next
 		}
 	}

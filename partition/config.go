@@ -27,7 +27,9 @@ type Config struct {
 	Timers     []TimerStream
 	Visitors   []Visitor
 	Outputs    []Output
-	Params     Params
+	// Told are further streams that reports tell of, as of outputs; nobody reads them.
+	Told   []Output
+	Params Params
 }
 
 // Input is an input stream with the partitions that produce it.

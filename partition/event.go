@@ -162,11 +162,28 @@ type Aligned struct {
 }
 
 // TimePassed brings the machine up to now. It is due when Ready.WakeAt has come, in
-// partitions whose inputs may be idle. HeldBack tells when producers had last something
-// to be read that they must not take (see [Machine.HeldBack]): up to then they were not
-// idle (D-17). So producers are found idle by this event alone.
+// partitions whose inputs may be idle. Held tells of producers that have come to be held
+// back since the last one, or are so no longer: whoever is held back is not idle (D-17).
+// So producers are found idle by this event alone. Known is up to when that is known, for
+// each input by its index; nil for now.
 type TimePassed struct {
-	HeldBack map[store.PartitionID]time.Duration
+	Held  []Held
+	Known []time.Duration
+}
+
+func (e *TimePassed) known(input int, now visit.Instant) time.Duration {
+	if e.Known == nil {
+		return now.Mono
+	}
+	return e.Known[input]
+}
+
+// Held tells that a producer has rows that it must not take (see [Machine.HeldBack]),
+// or is rid of them, since At.
+type Held struct {
+	Producer store.PartitionID
+	Held     bool
+	At       time.Duration
 }
 
 func (Aligned) event()        {}

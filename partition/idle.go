@@ -48,33 +48,30 @@ func (s *inputStream) passOver(now visit.Instant, b *inbox) {
 	}
 }
 
-// timePassed notes producers that could not bring what they have.
-func (s *inputStream) timePassed(now visit.Instant, e TimePassed) {
+// timePassed notes which producers cannot bring what they have, and up to when that is
+// known.
+func (s *inputStream) timePassed(known time.Duration, held []Held) {
 	if s.idle == nil {
 		return
 	}
-	s.idle.looked = now.Mono
-	//lint:ordered each producer has a time of its own
-	for id, at := range e.HeldBack {
-		if i, ok := s.index[id]; ok {
-			s.producers[i].heard = max(s.producers[i].heard, at)
+	s.idle.looked = max(s.idle.looked, known)
+	for _, h := range held {
+		if i, ok := s.index[h.Producer]; ok {
+			p := &s.producers[i]
+			p.held, p.heard = h.Held, max(p.heard, h.At)
 		}
 	}
 }
 
-// HeldBack tells that something waits to be read here that must not be admitted: by
-// full targets (D-18), or because the source waits for others. Readers do not take the
-// silence of such a partition for idleness (D-17).
+// HeldBack tells that the source has rows that must not be taken: a target is full
+// (D-18), or it waits for others. Readers do not take its silence for idleness (D-17).
 func (m *Machine) HeldBack() bool {
-	if m.source.id != "" {
-		return len(m.source.batches) > 0 && (m.heldBack(m.source.id) || m.source.ahead() || m.source.early())
-	}
-	return m.inbox.waiting > 0 && slices.ContainsFunc(m.inputs, func(in *inputStream) bool { return m.heldBack(in.id) })
+	return len(m.source.batches) > 0 && (m.heldBack(m.source.id) || m.source.ahead() || m.source.early())
 }
 
-// quiet tells that a producer has brought nothing for a time.
+// quiet tells that a producer has brought nothing for a time, and could have.
 func (p *producer) quiet(i *idleness) bool {
-	return p.state != store.Finished && !p.holds && i.looked-p.heard >= i.After
+	return p.state != store.Finished && !p.holds && !p.held && i.looked-p.heard >= i.After
 }
 
 // lift moves the watermark on with the clock, in steps: each is told to readers.
@@ -97,6 +94,8 @@ func (s *inputStream) idleAt(now visit.Instant) (at time.Duration, ok bool) {
 		p := &s.producers[i]
 		next := p.heard + s.idle.After
 		switch {
+		case p.held:
+			next = now.Mono + s.idle.After // it may be let go meanwhile
 		case p.state == store.Finished || s.idle.stalled && next <= now.Mono:
 			continue
 		case next <= now.Mono:

@@ -13,7 +13,7 @@ import (
 type idleRig struct {
 	*Machine
 	now  visit.Instant
-	held map[store.PartitionID]bool
+	held []Held // told when time passes, and forgotten
 }
 
 func newIdleRig(producers int, idle *Idle) *idleRig {
@@ -53,11 +53,8 @@ func (r *idleRig) pass(d time.Duration) {
 		}
 		r.now.Wall += int64(at - r.now.Mono)
 		r.now.Mono = at
-		held := map[store.PartitionID]time.Duration{}
-		for id := range r.held {
-			held[id] = r.now.Mono
-		}
-		r.Step(r.now, TimePassed{HeldBack: held})
+		r.Step(r.now, TimePassed{Held: r.held})
+		r.held = nil
 		if at == end {
 			return
 		}
@@ -120,10 +117,10 @@ func TestIdleProducersAreToldByTheirSilence(t *testing.T) {
 		r := newIdleRig(2, minute)
 		r.report(1, 500, store.Active)
 		r.report(2, 600, store.Active)
-		r.held = map[store.PartitionID]bool{1: true}
+		r.held = []Held{{Producer: 1, Held: true, At: r.now.Mono}}
 		r.pass(time.Hour)
 		want(t, "watermark", r.watermark(), 500)
-		r.held = nil
+		r.held = []Held{{Producer: 1, At: r.now.Mono}}
 		r.pass(59 * time.Second)
 		want(t, "it may take what it has", r.watermark(), 500)
 		r.pass(time.Second)
@@ -171,18 +168,41 @@ func TestSourcesAreAlignedByTheLeastOfTheirGroup(t *testing.T) {
 		a.Join(0, id, 100, time.Minute)
 	}
 	at := time.Second
-	a.Report(at, 1, 1000, false)
-	a.Report(at, 2, 500, false)
+	to := func(watermark int64) Progress { return Progress{Watermark: watermark} }
+	a.Report(at, 1, to(1000))
+	a.Report(at, 2, to(500))
 	want(t, "one has not started", a.Limit(at, 1).Limit < 0, true)
 	want(t, "until it is idle", a.Limit(at, 1).Until, time.Minute)
 	want(t, "then the others count", a.Limit(time.Minute, 1).Limit, 600)
-	want(t, "it is news that the least moves", a.Report(time.Minute, 2, 700, false), true)
-	want(t, "and not that another does", a.Report(time.Minute, 1, 1100, false), false)
+	want(t, "it is news that the least moves", a.Report(time.Minute, 2, to(700)), true)
+	want(t, "and not that another does", a.Report(time.Minute, 1, to(1100)), false)
 	want(t, "limit", a.Limit(time.Minute, 1).Limit, 800)
-	want(t, "it is news that the least has ended", a.Report(time.Minute, 2, 700, true), true)
+	want(t, "it is news that the least has ended", a.Report(time.Minute, 2, Progress{Watermark: 700, Ended: true}), true)
 	want(t, "limit without it", a.Limit(time.Minute, 1).Limit, 1200)
-	want(t, "nobody is left to wait for", a.Report(time.Minute, 1, 1100, true), true)
+	want(t, "nobody is left to wait for", a.Report(time.Minute, 1, Progress{Watermark: 1100, Ended: true}), true)
 	want(t, "no limit", a.Limit(time.Minute, 1).Limit, endOfTime)
+}
+
+// TestWhoIsHeldBackOrBringsRowsIsNotIdle: for as long as that lasts, and the time that
+// makes a member idle; of members of other workers, those say it.
+func TestWhoIsHeldBackOrBringsRowsIsNotIdle(t *testing.T) {
+	var a Alignment
+	a.Join(0, 1, 100, time.Minute)
+	a.Join(0, 2, 100, time.Minute)
+	a.Join(0, 3, 100, 0)
+	a.Report(0, 1, Progress{Watermark: 1000})
+	a.Report(0, 2, Progress{Watermark: 500, Held: true})
+	a.Report(0, 3, Progress{Watermark: 2000})
+	want(t, "held back for an hour", a.Limit(time.Hour, 1), Aligned{Limit: 600})
+	a.Report(time.Hour, 2, Progress{Watermark: 500})
+	want(t, "it may go on", a.Limit(time.Hour, 1), Aligned{Limit: 600, Until: time.Hour + time.Minute})
+	want(t, "it brings rows", a.Report(time.Hour+time.Minute-1, 2, Progress{Watermark: 500, Rows: 1}), false)
+	want(t, "that are late", a.Limit(time.Hour+2*time.Minute-2, 1), Aligned{Limit: 600, Until: time.Hour + 2*time.Minute - 1})
+	want(t, "and no more", a.Limit(time.Hour+2*time.Minute-1, 1).Limit, 2100)
+	want(t, "another worker finds one idle", a.Report(2*time.Hour, 3, Progress{Watermark: 2000, Idle: true}), true)
+	want(t, "nobody is left to wait for", a.Limit(2*time.Hour, 1).Limit, endOfTime)
+	want(t, "and not idle any more", a.Report(3*time.Hour, 3, Progress{Watermark: 2000}), true)
+	want(t, "limit", a.Limit(3*time.Hour, 1).Limit, 2100)
 }
 
 // TestIdleWatermarksAgainstAPlainLook: random reports, rows and waits. The watermark

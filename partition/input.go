@@ -31,7 +31,8 @@ type producer struct {
 	state               store.StreamState
 	holds               bool
 	minEvent            int64
-	heard               time.Duration // when it last brought something
+	heard               time.Duration // when it last brought something, or could not
+	held                bool          // it has rows that it must not take
 	idle                bool
 }
 

@@ -111,12 +111,12 @@ func (m *Machine) Step(now visit.Instant, e Event) {
 	case Aligned:
 		m.source.aligned = e
 	case TimePassed:
-		for _, in := range m.inputs {
-			in.timePassed(now, e)
+		for i, in := range m.inputs {
+			in.timePassed(e.known(i, now), e.Held)
 		}
 	case Blocked:
-		for i := range m.outputs {
-			m.outputs[i].blocked = e.Outputs[i]
+		for i, full := range e.Outputs {
+			m.outputs[i].blocked = full
 		}
 	default:
 		invariants.Assert(false, "processed or committed without an open epoch")

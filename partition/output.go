@@ -16,7 +16,7 @@ type outputState struct {
 
 func newOutputs(cfg Config) []outputState {
 	var outs []outputState
-	for _, o := range cfg.Outputs {
+	for _, o := range slices.Concat(cfg.Outputs, cfg.Told) {
 		out := outputState{Output: o}
 		out.report = store.StreamReport{Stream: o.Stream, Watermark: store.NoTime, MaxEvent: store.NoTime}
 		out.restore(cfg.Job.Report)

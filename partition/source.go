@@ -11,6 +11,7 @@ type sourceState struct {
 	ended     bool // the end was read
 	stopped   bool // draining: no new input
 	watermark int64
+	taken     uint64  // rows
 	bound     int64   // what rows may be late by
 	selfTimed bool    // the watermark is what batches say
 	aligned   Aligned // how far it may be ahead
@@ -76,6 +77,7 @@ func (s *sourceState) take(n int, event int64) {
 	if n == 0 {
 		return
 	}
+	s.taken += uint64(n)
 	s.batches[0].rows -= n
 	if s.batches[0].rows == 0 {
 		s.passed(s.batches[0].watermark)

@@ -57,8 +57,11 @@ type StreamWatermark struct {
 	Watermark int64
 }
 
-// SourceWatermark is how far the source has come, store.NoTime for not at all.
-func (m *Machine) SourceWatermark() int64 { return m.source.watermark }
+// Source is how far the source has come. One that is not read any more has ended.
+func (m *Machine) Source() Progress {
+	s := &m.source
+	return Progress{Watermark: s.watermark, Rows: s.taken, Held: m.HeldBack(), Ended: s.state() != store.Active}
+}
 
 // StreamTime is the state and the watermark of an output as consumers are told, or of
 // another stream of the partition as it is.
@@ -86,9 +89,6 @@ func StreamReportOf(r *store.Report, stream string) store.StreamReport {
 	return store.StreamReport{Stream: stream, Watermark: store.NoTime, MaxEvent: store.NoTime}
 }
 
-// SourceEnded tells that the source has no more, or that it is not read any more.
-func (m *Machine) SourceEnded() bool { return m.source.state() != store.Active }
-
 // Status describes the machine now.
 func (m *Machine) Status(now visit.Instant) Status {
 	s := Status{Totals: cloneTotals(m.totals), Waiting: m.inbox.waiting}
@@ -99,7 +99,7 @@ func (m *Machine) Status(now visit.Instant) Status {
 	if s.Early = m.source.early(); s.Early {
 		s.Batch = m.source.batches[0].maxEvent
 	}
-	for _, o := range m.outputs {
+	for _, o := range m.outputs[:len(m.cfg.Outputs)] {
 		s.Watermarks = append(s.Watermarks, StreamWatermark{o.Stream, o.report.Watermark})
 	}
 	for _, v := range m.visitors {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/rondo-flow/rondo/schema"
 	"github.com/rondo-flow/rondo/store"
-	"github.com/rondo-flow/rondo/visit"
 )
 
 // TimerClock says what time a timer stream goes by.
@@ -55,8 +54,8 @@ const (
 	// clockSteps bounds the sleep until a timer is due, for the wall clock may
 	// step forward meanwhile.
 	clockSteps = time.Second
-	// visitSteps is how often a watermark is looked at that a visit stream moves, or
-	// that others may hold back from the clock.
+	// visitSteps is how often a watermark is looked at that a visit stream moves,
+	// which may be slower than the clock.
 	visitSteps = 10 * time.Millisecond
 )
 
@@ -210,19 +209,4 @@ func (t *timerStream) measure() {
 		t.bytes += t.window[i].Size()
 		t.least.window = min(t.least.window, t.window[i].Event)
 	}
-}
-
-// wake is when a timer that is not due may be, at the earliest or to look again. After a
-// clock was set back, what is a moment from the watermark is due when the clock has made
-// that up.
-func (t *timerStream) wake(now visit.Instant, watermark int64) time.Duration {
-	at := min(watermark, now.Wall)
-	wait := clockSteps
-	if trigger := t.window[0].Trigger; at > trigger-int64(clockSteps) {
-		wait = time.Duration(trigger - at)
-	}
-	if t.Clock != RealClock {
-		wait = max(wait, visitSteps)
-	}
-	return now.Mono + wait
 }

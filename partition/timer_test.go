@@ -171,6 +171,26 @@ func TestClocks(t *testing.T) {
 		d.run(time.Second)
 		want(t, "order", d.orders, "[t message message t]")
 	})
+	t.Run("system time wakes the partition when a timer is due, and not for what is held back", func(t *testing.T) {
+		d := newDrive(t, "s", "", func(d *drive) {
+			d.cfg.Timers = []TimerStream{{Stream: "t", Clock: SystemClock, Watch: []Watch{{"s", second250}}, Parents: []string{"s"}}}
+			d.preset("t", 10, d.now.Wall+3*int64(time.Millisecond))
+			d.late = true
+		})
+		for d.worked(d.work()) {
+		}
+		due := d.now.Wall + 3*int64(time.Millisecond) + int64(second250)
+		for _, ago := range []time.Duration{second250, time.Millisecond, 1} {
+			d.now.Wall = due - int64(ago)
+			d.step(d.passed(d.now.Wall - int64(time.Hour))) // an epoch under way holds it back
+			want(t, "sleep before it is due", d.work().WakeAt-d.now.Mono, ago)
+		}
+		d.now.Wall = due
+		want(t, "sleep while it is held back", d.work().WakeAt-d.now.Mono >= clockSteps, true)
+		d.step(d.passed(due))
+		d.work()
+		want(t, "fired", len(d.fired), 1)
+	})
 	t.Run("a clock that steps forward is noticed within a second", func(t *testing.T) {
 		d := newDrive(t, "s", "", func(d *drive) {
 			d.cfg.Timers = []TimerStream{{Stream: "t", Clock: RealClock}}

@@ -2,6 +2,7 @@ package partition
 
 import (
 	"slices"
+	"time"
 
 	"github.com/rondo-flow/rondo/store"
 	"github.com/rondo-flow/rondo/visit"
@@ -96,7 +97,7 @@ func (m *Machine) nextTimers(now visit.Instant, rows int, r *Ready) (out []DueTi
 		if due[i] = t.due(watermark); due[i] > 0 {
 			open++
 		} else if m.timerClocked(t) {
-			r.wake(t.wake(now, watermark))
+			r.wake(m.wakeTimer(t, now, watermark))
 		}
 	}
 	for i, t := range m.timers {
@@ -108,6 +109,35 @@ func (m *Machine) nextTimers(now visit.Instant, rows int, r *Ready) (out []DueTi
 	}
 	slices.SortFunc(out, func(a, b DueTimer) int { return a.Compare(b.TimerID) })
 	return out, more
+}
+
+// wakeTimer is when the first timer of a stream, which is not due, may be. Where the
+// clock has come far enough and messages hold system time back, their end wakes the
+// partition. After a clock was set back, what is a moment from the watermark is due when
+// the clock has made that up.
+func (m *Machine) wakeTimer(t *timerStream, now visit.Instant, watermark int64) time.Duration {
+	at, least := now.Wall, time.Duration(0)
+	switch t.Clock {
+	case EventClock:
+		at, least = min(at, watermark), visitSteps
+	case SystemClock:
+		at = earlier(at, int64(m.longestDelay(t)))
+	}
+	wait := clockSteps
+	if trigger := t.window[0].Trigger; trigger > at && trigger-int64(clockSteps) < at {
+		wait = max(time.Duration(trigger-at), least)
+	}
+	return now.Mono + wait
+}
+
+// longestDelay is that of the watched streams which are not completed.
+func (m *Machine) longestDelay(t *timerStream) (longest time.Duration) {
+	for _, w := range t.Watch {
+		if state, _ := m.parent(w.Stream, visit.Instant{}); w.Stream != t.Stream && state != store.Finished {
+			longest = max(longest, w.Delay)
+		}
+	}
+	return longest
 }
 
 // timerClocked tells that the watermark of a stream moves with the clock.
