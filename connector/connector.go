@@ -104,6 +104,20 @@ type Sink interface {
 	Open(ctx context.Context, position []byte) (w Writer, start []byte, err error)
 }
 
+// Parted is a sink that can write in parts. Where several processes run a pipeline,
+// each writer has a part of its own, so that what one of them writes too late goes
+// where nobody reads (D-26).
+type Parted interface {
+	// OpenPart returns the writer of a new part, whose name no other ever had, and
+	// where it starts. Nothing is written before the first message is. former is
+	// the position that is stored, of whatever writer, nil if there is none: what
+	// lies beyond it is removed, if it can be reached from here.
+	OpenPart(ctx context.Context, name string, former []byte) (w Writer, start []byte, err error)
+	// Part tells which part a position is of, "" for the target of Open, and
+	// whether it says that anything was written.
+	Part(position []byte) (name string, written bool, err error)
+}
+
 // Targeted is a sink that can tell where it writes, so that a second one with the
 // same target is refused at submit: a file has one writer (D-26).
 type Targeted interface {

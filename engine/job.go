@@ -129,12 +129,12 @@ func (j *job) openProcessor(ctx context.Context) (err error) {
 		}
 		return j.openSourceProcessor()
 	case store.SinkPartition:
-		sink, err := openSink(ctx, j.node, j.stored.Position)
+		sink, err := openSink(ctx, j.node, j.stored, j.env.member != nil)
 		if err != nil {
 			return err
 		}
 		j.proc = sink
-		return j.recordStart(ctx, sink.position)
+		return j.recordStart(ctx, sink)
 	default:
 		f, err := j.newFunction()
 		if err != nil {
@@ -170,11 +170,11 @@ func (j *job) newFunction() (flow.Function, error) {
 }
 
 // recordStart stores where a sink starts before anything is written to it.
-func (j *job) recordStart(ctx context.Context, position []byte) error {
+func (j *job) recordStart(ctx context.Context, sink *sinkProcessor) error {
 	part := j.stored.Partition
 	err := j.env.store.Commit(ctx, &store.Commit{
 		Partition: part.ID, Generation: part.Generation, Computation: part.Computation,
-		Routing: part.Routing, Position: position,
+		Routing: part.Routing, Position: sink.position, States: sink.began,
 	})
 	if err != nil {
 		return errors.Join(fmt.Errorf("record where the sink starts: %w", err), j.proc.close())

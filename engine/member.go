@@ -43,12 +43,20 @@ var ErrSpecChanged = errors.New("another static spec was submitted")
 // Submit stores the pipeline, for workers to run: its spec, and its partitions. A
 // pipeline that is there takes the new spec, if the data in it allows that. Errors
 // are as those of Run; after one, nothing is changed.
-func (p *Pipeline) Submit(ctx context.Context, s store.Store) error { return p.open(ctx, s) }
+func (p *Pipeline) Submit(ctx context.Context, s store.Store) error {
+	if err := p.plan.shareable(); err != nil {
+		return err
+	}
+	return p.open(ctx, s)
+}
 
 // enter makes the store this pipeline's. A worker finds it so, or does not run.
 func (p *Pipeline) enter(ctx context.Context, s store.Store) error {
 	if p.opts.Member == nil {
 		return p.open(ctx, s)
+	}
+	if err := p.plan.shareable(); err != nil {
+		return err
 	}
 	stored, _, _, err := p.compare(ctx, s)
 	switch {

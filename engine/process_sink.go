@@ -7,6 +7,7 @@ import (
 	"github.com/rondo-flow/rondo/connector"
 	"github.com/rondo-flow/rondo/flow"
 	"github.com/rondo-flow/rondo/partition"
+	"github.com/rondo-flow/rondo/store"
 )
 
 // sinkProcessor writes messages to a sink outside the store: durable there
@@ -16,16 +17,23 @@ type sinkProcessor struct {
 	writer   connector.Writer
 	position []byte
 	messages []flow.Message
+	part     store.Generation   // whose part is written; 0 for none
+	began    []store.StateWrite // what is stored with the position that it starts at
 }
 
-// openSink opens the sink at the recorded position. The position that it starts
-// at is stored before anything is written (job.recordStart).
-func openSink(ctx context.Context, n *node, recorded []byte) (*sinkProcessor, error) {
-	w, start, err := n.sink.Open(ctx, recorded)
+// openSink opens the sink at the recorded position, or begins a part. The position
+// that it starts at is stored before anything is written (job.recordStart).
+func openSink(ctx context.Context, n *node, recorded *store.Job, shared bool) (p *sinkProcessor, err error) {
+	p = &sinkProcessor{decoder: n.decoder()}
+	if shared || inParts(n.sink, recorded.Position) {
+		err = p.openPart(ctx, n.sink, recorded)
+	} else {
+		p.writer, p.position, err = n.sink.Open(ctx, recorded.Position)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("sink %s: %w", n.id, err)
 	}
-	return &sinkProcessor{decoder: n.decoder(), writer: w, position: start}, nil
+	return p, nil
 }
 
 func (p *sinkProcessor) process(ctx context.Context, e *partition.Epoch, res *result) error {
@@ -42,7 +50,9 @@ func (p *sinkProcessor) process(ctx context.Context, e *partition.Epoch, res *re
 		}
 	}
 	res.processed.Messages = len(p.messages)
-	res.position = p.position
+	if res.position = p.position; p.part != 0 && len(p.messages) > 0 {
+		res.states = append(res.states, partRecord(p.part, p.position))
+	}
 	return nil
 }
 

@@ -35,6 +35,7 @@ type cli struct {
 	Repartition repartitionCommand `cmd:"" help:"Give a computation another number of partitions while the pipeline runs."`
 	Backup      backupCommand      `cmd:"" help:"Copy a data folder, while the pipeline runs or not."`
 	Queue       queueCommand       `cmd:"" help:"Fill, read and trim the queues in a store."`
+	Sink        sinkCommand        `cmd:"" help:"List and read the files that the workers of a cluster write."`
 	Table       tableCommand       `cmd:"" help:"Fill and read the tables in a store, and prepare files that pipelines join."`
 	Migrate     migrateCommand     `cmd:"" help:"Make the PostgreSQL store that --store names, and bring it up to date."`
 	Bench       benchCommand       `cmd:"" help:"Measure how fast this machine runs a pipeline."`

@@ -7,12 +7,14 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"slices"
 	"syscall"
 
 	"github.com/rondo-flow/rondo/connector"
 	"github.com/rondo-flow/rondo/connector/file"
 	"github.com/rondo-flow/rondo/connector/queue"
+	"github.com/rondo-flow/rondo/engine"
 	"github.com/rondo-flow/rondo/external"
 	"github.com/rondo-flow/rondo/flow"
 	"github.com/rondo-flow/rondo/spec"
@@ -110,11 +112,41 @@ func (r *records) lookBack(ctx context.Context) error {
 
 // eachFile shows do the files of all sinks, as [file.Written] finds them. It finds
 // them by the positions that are stored, which a job gets when it takes the
-// partition of a sink over.
+// partition of a sink over, and in the records of parts, of which those in other
+// folders are nobody's here.
 func (r *records) eachFile(ctx context.Context, do func(sink, path string, err error) error) error {
+	dir, err := filepath.Abs(r.dataDir)
+	if err != nil {
+		return err
+	}
+	recorded, err := r.recorded(ctx)
+	for _, p := range recorded {
+		of, unread := file.ReadRecorded(p.Position)
+		switch {
+		case unread != nil:
+			err = errors.Join(err, fmt.Errorf("sink %s: %w", p.Sink, unread))
+		case of.Folder == "" || of.Folder == dir:
+			path, missing := file.Written(r.dataDir, p.Position)
+			err = errors.Join(err, do(p.Sink, path, missing))
+		}
+	}
+	return err
+}
+
+// recorded returns the positions of all sinks, with those of their parts. A position
+// of a part that nothing was written to is not among these.
+func (r *records) recorded(ctx context.Context) ([]engine.SinkPart, error) {
+	out, err := engine.SinkParts(ctx, r.store)
+	if err != nil {
+		return nil, err
+	}
+	inParts := map[string]bool{}
+	for _, p := range out {
+		inParts[p.Sink] = true
+	}
 	parts, err := r.store.Partitions(ctx)
 	for _, part := range parts {
-		if part.Kind != store.SinkPartition {
+		if part.Kind != store.SinkPartition || inParts[part.Computation] {
 			continue
 		}
 		job, failed := r.store.RaiseGeneration(ctx, part.ID)
@@ -122,11 +154,10 @@ func (r *records) eachFile(ctx context.Context, do func(sink, path string, err e
 		case failed != nil:
 			err = errors.Join(err, failed)
 		case job.Position != nil:
-			path, missing := file.Written(r.dataDir, job.Position)
-			err = errors.Join(err, do(part.Name, path, missing))
+			out = append(out, engine.SinkPart{Sink: part.Name, Position: job.Position})
 		}
 	}
-	return err
+	return out, err
 }
 
 // findQueues looks for the queues of all sinks: the other queues are input.

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -21,7 +19,7 @@ type workerCommand struct {
 	sharedFlag
 	Group   string        `placeholder:"NAME" help:"Run the computations of this worker_group alone. Default: those without one."`
 	SpecDir pathFlag      `default:"." placeholder:"DIR" help:"Folder that relative paths of sources are looked up in (default: the present one)."`
-	Data    pathFlag      `placeholder:"DIR" help:"Folder for the files that sinks write here. Default: rondo-data/NAME/ID, with the pipeline's name and the worker's id."`
+	Data    pathFlag      `placeholder:"DIR" help:"Folder for the files that sinks write here. No other process may use it. Default: the first of rondo-data/NAME/worker-1, -2, … that no other worker has, with the pipeline's name."`
 	Lease   time.Duration `default:"10s" placeholder:"TIME" help:"How long this worker may be silent before others take its partitions (default 10s). The same for all workers."`
 }
 
@@ -60,7 +58,7 @@ func (c *workerCommand) Run(io *streams) (err error) {
 		var sum *engine.Summary
 		s, err := submitted(told, shared, log)
 		if s != nil {
-			sum, err = c.work(told, shared, s, id, log)
+			sum, err = c.work(told, io, shared, s, id, log)
 		}
 		switch {
 		case errors.Is(err, engine.ErrSpecChanged):
@@ -112,8 +110,13 @@ func submitted(told context.Context, s cluster.Store, log *slog.Logger) (*spec.S
 
 // work takes part in the cluster until the pipeline is completed, its spec changes,
 // or told is done.
-func (c *workerCommand) work(told context.Context, shared cluster.Store, s *spec.Spec, id string, log *slog.Logger) (*engine.Summary, error) {
-	o, err := options(s, cmp.Or(string(c.Data), filepath.Join("rondo-data", s.Name, id)), log)
+func (c *workerCommand) work(told context.Context, io *streams, shared cluster.Store, s *spec.Spec, id string, log *slog.Logger) (_ *engine.Summary, err error) {
+	dataDir, folder, err := c.holdFolder(told, io, s.Name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, folder.Release()) }()
+	o, err := options(s, dataDir, log)
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,8 @@ type disk interface {
 	Open(path string) (handle, error)
 	// Create makes a file that must not exist, and opens it as Open does.
 	Create(path string) (handle, error)
+	// Remove removes a file.
+	Remove(path string) error
 	// SyncDir makes the names in a folder durable.
 	SyncDir(dir string) error
 }
@@ -55,6 +57,8 @@ func (osDisk) Open(path string) (handle, error) {
 func (osDisk) Create(path string) (handle, error) {
 	return openLocked(path, os.O_RDWR|os.O_CREATE|os.O_EXCL)
 }
+
+func (osDisk) Remove(path string) error { return os.Remove(path) }
 
 func openLocked(path string, flag int) (handle, error) {
 	f, err := os.OpenFile(path, flag, 0o666)

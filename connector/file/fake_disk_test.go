@@ -97,6 +97,14 @@ func (d *fakeDisk) Open(path string) (handle, error) {
 	return f, nil
 }
 
+func (d *fakeDisk) Remove(path string) error {
+	if err := d.call("remove %s", path); err != nil {
+		return err
+	}
+	d.remove(path)
+	return nil
+}
+
 func (d *fakeDisk) SyncDir(dir string) error {
 	if err := d.call("sync folder %s", dir); err != nil {
 		return err

@@ -26,6 +26,13 @@ type mark struct {
 	// identity in its file system, which tells apart files without content.
 	Path string `json:"path,omitempty"`
 	Node string `json:"node,omitempty"`
+	// Part, Host and Folder are a part's: its name, and the machine and the data
+	// folder that it lies on. Header is how many of its bytes come before the
+	// first row.
+	Part   string `json:"part,omitempty"`
+	Host   string `json:"host,omitempty"`
+	Folder string `json:"folder,omitempty"`
+	Header int64  `json:"header,omitempty"`
 }
 
 // checksum is the CRC-32C of some bytes.

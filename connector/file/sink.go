@@ -143,8 +143,12 @@ func (s *sink) adopt(f handle, m mark, first bool) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := mark{Position: m.Position, Line: m.Line, Path: s.name, Node: node, Whole: m.Whole}
-	return &writer{file: f, at: at, trail: t, newEncoder: s.parameters.encoder, encoders: map[*schema.Schema]rowtext.Encoder{}}, nil
+	at := mark{Position: m.Position, Line: m.Line, Path: s.name, Node: node, Whole: m.Whole, Header: m.Header}
+	return s.writer(f, at, t), nil
+}
+
+func (s *sink) writer(f handle, at mark, t trail) *writer {
+	return &writer{file: f, at: at, trail: t, newEncoder: s.parameters.encoder, encoders: map[*schema.Schema]rowtext.Encoder{}}
 }
 
 func explainCheck(err error, m mark, size int64) error {

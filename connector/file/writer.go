@@ -14,6 +14,7 @@ import (
 // long as nothing failed; after that only a new Open knows.
 type writer struct {
 	file    handle
+	part    *part // of a sink that writes in parts; its file is made by the first write
 	at      mark
 	trail   trail
 	buf     []byte
@@ -73,6 +74,7 @@ func (w *writer) encodeRow(m *flow.Message) error {
 	}
 	if w.at.Position == 0 && len(w.buf) == 0 {
 		w.buf = e.AppendHeader(w.buf)
+		w.at.Header = int64(len(w.buf))
 	}
 	buf, err := e.AppendRow(w.buf, m.Payload.Row())
 	if err == nil {
@@ -93,14 +95,20 @@ func (w *writer) encoder(s *schema.Schema) (rowtext.Encoder, error) {
 }
 
 // append writes the buffer behind the recorded end and makes it durable.
-func (w *writer) append() error {
-	size, _, err := w.file.Stat()
+func (w *writer) append() (err error) {
+	if w.file == nil {
+		if w.file, err = w.part.create(); err != nil {
+			return unusable(err)
+		}
+	}
+	size, node, err := w.file.Stat()
 	if err != nil {
 		return err
 	}
 	if size != w.at.Position {
 		return fmt.Errorf("the file has %d bytes where %d were written: something else writes to it, stop that", size, w.at.Position)
 	}
+	w.at.Node = node
 	if _, err := w.file.WriteAt(w.buf, w.at.Position); err != nil {
 		return err
 	}
@@ -110,4 +118,12 @@ func (w *writer) append() error {
 func (w *writer) position() []byte { return w.trail.mark(w.at).encode() }
 
 // Close gives the file free for another writer.
-func (w *writer) Close() error { return w.file.Close() }
+func (w *writer) Close() error {
+	if w.file == nil {
+		return nil
+	}
+	if w.part != nil && w.failure != nil {
+		w.part.cut(w.file, w.at.Position)
+	}
+	return w.file.Close()
+}

@@ -17,6 +17,19 @@ import (
 // and a sound history of every route.
 func checkOutput(t *testing.T, dataDir string, s *summary, moving bool) {
 	t.Helper()
+	snapshots, evicted := checkFiles(t, dataDir, moving)
+	want := summary{
+		Completed: true, Messages: 20_000, Epochs: s.Epochs, Passes: s.Passes,
+		Visits: uint64(len(snapshots) + len(evicted)), Evictions: int64(len(evicted)),
+	}
+	if *s != want {
+		t.Fatalf("the summary is %+v; by the files it is %+v", *s, want)
+	}
+}
+
+// checkFiles is checkOutput without a summary.
+func checkFiles(t *testing.T, dataDir string, moving bool) (snapshots, evicted []record) {
+	t.Helper()
 	if err := figures.Check(dataDir, flights); err != nil {
 		t.Fatal(err)
 	}
@@ -27,17 +40,11 @@ func checkOutput(t *testing.T, dataDir string, s *summary, moving bool) {
 	if got := routes.Sum(); got != figures.Exact() {
 		t.Fatalf("got %+v, want %+v", got, figures.Exact())
 	}
-	snapshots, evicted := records(t, dataDir, "snapshots"), records(t, dataDir, "evicted")
-	want := summary{
-		Completed: true, Messages: 20_000, Epochs: s.Epochs, Passes: s.Passes,
-		Visits: uint64(len(snapshots) + len(evicted)), Evictions: int64(len(evicted)),
-	}
-	if *s != want {
-		t.Fatalf("the summary is %+v; by the files it is %+v", *s, want)
-	}
+	snapshots, evicted = records(t, dataDir, "snapshots"), records(t, dataDir, "evicted")
 	if err := checkHistory(moving, snapshots, evicted); err != nil {
 		t.Fatal(err)
 	}
+	return snapshots, evicted
 }
 
 // record is a line of a sink's file.

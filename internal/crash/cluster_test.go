@@ -2,7 +2,6 @@ package crash
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,13 +12,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/rondo-flow/rondo/store"
-	"github.com/rondo-flow/rondo/store/pgstore"
 	"github.com/rondo-flow/rondo/store/pgstore/pgtest"
 )
 
@@ -41,163 +38,6 @@ const clusterJob = `{ name = shared; spec = {
   dynamic_spec = {computations = {counter = {desired_partition_count = 6; key_visitor_streams = {sweep = {period = "1s"}}}}} }`
 
 const clusterRows = 120_000
-
-// fleet is a cluster of rondo worker processes.
-type fleet struct {
-	t       *testing.T
-	command string
-	dir     string
-	url     string
-	look    *pgstore.Store // of the test, which runs nothing
-	crews   []*crew
-	all     []*crew
-}
-
-// crew is one worker process.
-type crew struct {
-	cmd *exec.Cmd
-	out bytes.Buffer
-	err lockedLog
-	end chan struct{}
-}
-
-type lockedLog struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *lockedLog) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *lockedLog) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
-var idInLog = regexp.MustCompile(`msg=joined worker=(\S+)`)
-
-// id is the worker's, once it has joined.
-func (c *crew) id() string {
-	if m := idInLog.FindStringSubmatch(c.err.String()); m != nil {
-		return m[1]
-	}
-	return ""
-}
-
-func newFleet(t *testing.T, server *pgtest.Server, command, name, job string) *fleet {
-	t.Helper()
-	f := &fleet{t: t, command: command, dir: t.TempDir(), url: server.URL(name)}
-	if _, err := pgstore.MigrateUp(t.Context(), f.url, pgstore.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(f.dir, "job.yson")
-	if err := os.WriteFile(file, []byte(job), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	f.run("submit", file, "--store", f.url)
-	var err error
-	if f.look, err = pgstore.Open(t.Context(), f.url, pgstore.Options{Worker: "test"}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = f.look.Close()
-		for _, c := range f.all {
-			_ = c.cmd.Process.Kill()
-			<-c.end
-			if t.Failed() {
-				t.Logf("worker %s:\n%s", c.id(), c.err.String())
-			}
-		}
-	})
-	return f
-}
-
-func (f *fleet) run(args ...string) []byte {
-	f.t.Helper()
-	ctx, cancel := context.WithTimeout(f.t.Context(), longest)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, f.command, args...)
-	var out, err bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &err
-	if e := cmd.Run(); e != nil {
-		f.t.Fatalf("rondo %s: %v\n%s", strings.Join(args, " "), e, err.String())
-	}
-	return out.Bytes()
-}
-
-// hire starts a worker and waits until it has joined.
-func (f *fleet) hire() {
-	f.t.Helper()
-	c := &crew{cmd: exec.Command(f.command, "worker", "--store", f.url, "--lease", "1s", "--data", filepath.Join(f.dir, fmt.Sprint("data", len(f.all)))), end: make(chan struct{})}
-	c.cmd.Stdout, c.cmd.Stderr = &c.out, &c.err
-	if err := c.cmd.Start(); err != nil {
-		f.t.Fatal(err)
-	}
-	go func() {
-		defer close(c.end)
-		_ = c.cmd.Wait() // what it ended with is in its state
-	}()
-	f.crews, f.all = append(f.crews, c), append(f.all, c)
-	f.await("a worker to join", func(*store.View) bool { return c.id() != "" || c.ended() })
-}
-
-func (c *crew) ended() bool {
-	select {
-	case <-c.end:
-		return true
-	default:
-		return false
-	}
-}
-
-// await looks at the cluster until something is so, or the pipeline is completed.
-func (f *fleet) await(what string, so func(*store.View) bool) {
-	f.t.Helper()
-	ctx, cancel := context.WithTimeout(f.t.Context(), longest)
-	defer cancel()
-	for {
-		v, err := f.look.View(ctx)
-		if err == nil && (v.Unfinished == 0 || so(v)) {
-			return
-		}
-		select {
-		case <-ctx.Done():
-			f.t.Fatalf("waiting for %s: %v", what, err)
-		case <-time.After(5 * time.Millisecond):
-		}
-	}
-}
-
-// owns tells whether a worker has partitions.
-func (f *fleet) owns(id string) bool {
-	parts, err := f.look.Partitions(f.t.Context())
-	return err == nil && slices.ContainsFunc(parts, func(p store.Partition) bool { return p.Worker == id })
-}
-
-// over tells that the pipeline is completed.
-func (f *fleet) over() bool {
-	v, err := f.look.View(f.t.Context())
-	return err == nil && v.Unfinished == 0
-}
-
-// finish waits for the end of all workers.
-func (f *fleet) finish() {
-	f.t.Helper()
-	for _, c := range f.crews {
-		select {
-		case <-c.end:
-		case <-time.After(longest):
-			f.t.Fatalf("worker %s does not end", c.id())
-		}
-		if !c.cmd.ProcessState.Success() {
-			f.t.Errorf("worker %s: %s", c.id(), c.cmd.ProcessState)
-		}
-	}
-}
 
 // lose ends a worker in one of three ways and waits until the others know.
 func (f *fleet) lose(rng *rand.Rand) {
@@ -237,7 +77,7 @@ type visited struct {
 
 // check reads what came out: the last counts of all keys are all rows, and no key
 // was visited twice in a pass, nor had fewer rows than before.
-func (f *fleet) check(samePasses bool) {
+func (f *fleet) check() {
 	f.t.Helper()
 	if err := f.look.Close(); err != nil { // the command wants the store for itself
 		f.t.Fatal(err)
@@ -251,7 +91,7 @@ func (f *fleet) check(samePasses bool) {
 			f.t.Fatal(err)
 		}
 		pass := fmt.Sprint(v.Row.Key, " ", v.Row.Pass)
-		if samePasses && seen[pass] {
+		if seen[pass] {
 			f.t.Errorf("key %s is visited twice in pass %d", v.Row.Key, v.Row.Pass)
 		}
 		if v.Row.Rows < last[v.Row.Key].Row.Rows {
@@ -295,7 +135,7 @@ func TestWorkersThatComeAndGoLoseAndRepeatNothing(t *testing.T) {
 	}
 	f.finish()
 	t.Logf("%d faults", faults)
-	f.check(true)
+	f.check()
 }
 
 // counts are the numbers of partitions that a pipeline goes through.
@@ -343,7 +183,7 @@ func TestPartitionsAreReplacedWhileWorkersComeAndGo(t *testing.T) {
 	}
 	f.finish()
 	t.Logf("%d times", done)
-	f.check(false)
+	f.check()
 }
 
 // TestADatabaseThatStopsMakesNoWorkerDead: it is gone for longer than a lease, twice.
@@ -371,5 +211,41 @@ func TestADatabaseThatStopsMakesNoWorkerDead(t *testing.T) {
 			t.Errorf("worker %s takes others for dead", c.id())
 		}
 	}
-	f.check(true)
+	f.check()
+}
+
+// TestFiguresAreExactOnThreeWorkersThatComeAndGo: the flights job, whose sinks write
+// a part for each of their owners, each in a folder of its own.
+func TestFiguresAreExactOnThreeWorkersThatComeAndGo(t *testing.T) {
+	t.Parallel()
+	s := seed()
+	t.Logf("rerun with -seed %d", s)
+	rng := rand.New(rand.NewPCG(s, 1))
+	f := newFleet(t, newServer(t), buildCommand(t), "flights", "")
+	f.run("submit", specFile, "--store", f.url, "--set", "computations.routes.max_rows_per_batch=10", "--set", "computations.reader.max_rows_per_batch=10")
+	f.worker = func(data string) *exec.Cmd {
+		return exec.Command(f.command, "worker", "--store", f.url, "--lease", "1s", "--data", data, "--spec-dir", filepath.Dir(specFile))
+	}
+	for range 3 {
+		f.hire()
+	}
+	faults := 0
+	for ; faults < *flagKills && !f.over(); faults++ {
+		f.lose(rng)
+		c := f.crews[rng.IntN(len(f.crews))]
+		f.await("a worker to have partitions", func(*store.View) bool { return f.owns(c.id()) })
+	}
+	f.finish()
+	out := filepath.Join(f.dir, "out")
+	if err := os.Mkdir(out, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, sink := range []string{"snapshots", "evicted"} {
+		text := f.run("sink", "cat", sink, "--store", f.url)
+		if err := os.WriteFile(filepath.Join(out, sink+".jsonl"), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("%d faults; parts:\n%s", faults, f.run("sink", "parts", "--store", f.url))
+	checkFiles(t, f.dir, false)
 }
