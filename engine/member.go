@@ -36,6 +36,15 @@ func (e *environment) leads() bool {
 	return v.Lease.Holder == e.member.Worker()
 }
 
+// term is that of the lease, 0 for a process that does not hold it.
+func (e *environment) term() uint64 {
+	if e.member == nil || !e.leads() {
+		return 0
+	}
+	v, _ := e.member.View()
+	return v.Lease.Term
+}
+
 // ErrSpecChanged tells that another static spec was submitted than the one that this
 // process was prepared for: prepare again.
 var ErrSpecChanged = errors.New("another static spec was submitted")

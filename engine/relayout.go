@@ -33,7 +33,7 @@ func verdictOf(err error) partition.Verdict {
 // transaction that judges again whether it may (D-13). Nothing of the computation,
 // its producers and its consumers runs meanwhile; whatever ran without our
 // knowing is fenced.
-func (p *plan) relayout(ctx context.Context, s store.Store, n *node, d *spec.DynamicComputation, count int, log *slog.Logger) error {
+func (p *plan) relayout(ctx context.Context, s store.Store, n *node, d *spec.DynamicComputation, count int, term uint64, log *slog.Logger) error {
 	all, err := s.Partitions(ctx)
 	if err != nil {
 		return fmt.Errorf("read partitions: %w", err)
@@ -41,7 +41,7 @@ func (p *plan) relayout(ctx context.Context, s store.Store, n *node, d *spec.Dyn
 	former := of(all, n.id)
 	var next *successors
 	_, err = s.Relayout(ctx, store.Relayout{
-		Computation: n.id, Replaced: ids(former),
+		Computation: n.id, Term: term, Replaced: ids(former),
 		Plan: func(f *store.Former) ([]store.Successor, error) {
 			rows := map[store.PartitionID][]store.VisitorRow{}
 			for i := range f.Jobs {

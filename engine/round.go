@@ -170,7 +170,7 @@ func (p *Pipeline) work(ctx context.Context, e *environment, parts []store.Parti
 
 // replace fulfils a wish between two rounds.
 func (p *Pipeline) replace(ctx context.Context, e *environment, w *wish) ([]store.Partition, error) {
-	err := p.plan.relayout(ctx, e.store, w.node, e.orders.Load().of(w.node), w.count, p.log)
+	err := p.plan.relayout(ctx, e.store, w.node, e.orders.Load().of(w.node), w.count, e.term(), p.log)
 	parts, arranged := e.arrangeAgain(ctx, p.plan)
 	switch {
 	case verdictOf(err) == partition.Wait: // one has completed since it was asked

@@ -8,11 +8,16 @@ import (
 
 // Relayout replaces the partitions of a computation by others, in one
 // transaction (D-13). It waits for the commits in flight of everybody concerned:
-// the replaced partitions, which exist no longer afterwards (ErrFenced), and
-// their producers, whose routing versions it raises, so that what they produce
-// for the former layout is ErrConflict.
+// the replaced partitions, which exist no longer afterwards (ErrFenced); their
+// producers, whose routing versions it raises, so that what they produce for the
+// former layout is ErrConflict; and their consumers, who get new generations if
+// Completed partitions are replaced, so that none completes for having seen the
+// former ones completed (KV-15).
 type Relayout struct {
 	Computation string
+	// Term is the term of the controller's lease, where several workers share the
+	// store; ErrFenced if it is over (D-5).
+	Term uint64
 	// Replaced are the ids of all partitions of the computation; ErrConflict if
 	// it has others by now (D-5).
 	Replaced []PartitionID
@@ -57,11 +62,25 @@ func (r *Relayout) Present(all []Partition) (ids []PartitionID, err error) {
 }
 
 // Concerned returns the partitions that the relayout locks: those of the
-// computation and those that write to it, in the order of all.
+// computation, those that write to it and those that it writes to, in the order of
+// all.
 func (r *Relayout) Concerned(all []Partition) []Partition {
 	return slices.DeleteFunc(slices.Clone(all), func(p Partition) bool {
-		return p.Computation != r.Computation && !p.RoutesTo(r.Computation)
+		return p.Computation != r.Computation && !p.RoutesTo(r.Computation) && !r.reads(all, &p)
 	})
+}
+
+// reads tells whether a partition reads what the computation writes.
+func (r *Relayout) reads(all []Partition, p *Partition) bool {
+	return slices.ContainsFunc(all, func(q Partition) bool { return q.Computation == r.Computation && q.RoutesTo(p.Computation) })
+}
+
+// Fenced returns the consumers that get new generations, ordered by id.
+func (r *Relayout) Fenced(f *Former) []Partition {
+	if !slices.ContainsFunc(f.Jobs, func(j Job) bool { return j.Partition.State == Completed }) {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(f.All), func(p Partition) bool { return p.Computation == r.Computation || !r.reads(f.All, &p) })
 }
 
 // Decide asks the plan, and checks what it says.

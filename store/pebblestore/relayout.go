@@ -9,8 +9,8 @@ import (
 	"github.com/rondo-flow/rondo/store"
 )
 
-// Relayout holds the locks of the replaced partitions and of their producers, in
-// id order, and then the catalog's, until the new layout is durable (D-12, D-13).
+// Relayout holds the locks of the partitions that it concerns, in id order, and then
+// the catalog's, until the new layout is durable (D-12, D-13).
 func (s *Store) Relayout(ctx context.Context, r store.Relayout) ([]store.Partition, error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
@@ -110,7 +110,8 @@ func (s *Store) replace(r store.Relayout, f *store.Former, next []store.Successo
 	for i := range f.Inbox {
 		takeWhole(b, &f.Inbox[i])
 	}
-	rerouted := s.reroute(b, f, r.Computation, layout)
+	changed := s.reroute(b, f, r.Computation, layout)
+	generation := s.fence(b, changed, r.Fenced(f))
 	last, number := s.lastPartition, s.computations[r.Computation]
 	made := make([]*partition, len(next))
 	for i := range next {
@@ -126,8 +127,11 @@ func (s *Store) replace(r store.Relayout, f *store.Former, next []store.Successo
 	if err := s.apply(b); err != nil {
 		return nil, err
 	}
-	s.lastPartition = last
-	for p, row := range rerouted {
+	s.lastPartition, s.lastGeneration = last, generation
+	for p, row := range changed {
+		if row.Generation != p.row.Load().Generation {
+			p.lastNumber = 0
+		}
 		p.row.Store(row)
 	}
 	return s.publish(made, s.computations, r.Replaced...), nil
@@ -167,6 +171,28 @@ func (s *Store) reroute(b *pebble.Batch, f *store.Former, computation string, la
 		out[s.partitions[p.ID]] = &row
 	}
 	return out
+}
+
+// fence gives consumers new generations, and returns the last. A consumer may be a
+// producer too, which has another routing by now.
+func (s *Store) fence(b *pebble.Batch, changed map[*partition]*store.Partition, consumers []store.Partition) store.Generation {
+	s.parts.RLock()
+	defer s.parts.RUnlock()
+	last := s.lastGeneration
+	for i := range consumers {
+		at := s.partitions[consumers[i].ID]
+		row := changed[at]
+		if row == nil {
+			fresh := clonePartition(&consumers[i])
+			row = &fresh
+		}
+		last++
+		row.Generation = last
+		put(b, partitionKey(kindPartition, row.ID), appendPartition(nil, row))
+		changed[at] = row
+	}
+	putNumber(b, nameKey(kindCounter, counterGeneration), uint64(last))
+	return last
 }
 
 func putSuccessor(b *pebble.Batch, row *store.Partition, s *store.Successor) {

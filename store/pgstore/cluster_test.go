@@ -185,3 +185,35 @@ func TestAProcessThatWantsAStoreForItselfIsToldOfItsWorkers(t *testing.T) {
 		t.Errorf("the store of a cluster is opened by one process: %v", err)
 	}
 }
+
+// TestAFormerControllerReplacesNoPartitions: its term is over, whatever it believes
+// (D-5).
+func TestAFormerControllerReplacesNoPartitions(t *testing.T) {
+	url := fresh(t, server)
+	a, first := workerOf(t, url, "a", time.Minute)
+	p := made(t, a, 1)[0]
+	replace := func(term uint64) error {
+		_, err := a.Relayout(t.Context(), store.Relayout{
+			Computation: "c", Term: term, Replaced: []store.PartitionID{p.ID},
+			Plan: func(*store.Former) ([]store.Successor, error) {
+				return []store.Successor{{Partition: store.Partition{Computation: "c", Kind: store.RangePartition, Open: true}}}, nil
+			},
+		})
+		return err
+	}
+	if err := a.Leave(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	b, second := workerOf(t, url, "b", time.Minute)
+	for _, term := range []uint64{0, first.Lease.Term} {
+		if err := replace(term); !errors.Is(err, store.ErrFenced) {
+			t.Errorf("with term %d, and the lease has %d: %v", term, second.Lease.Term, err)
+		}
+	}
+	if now, err := b.Partitions(t.Context()); err != nil || len(now) != 1 || now[0].ID != p.ID {
+		t.Errorf("the partitions are %+v, %v", now, err)
+	}
+	if err := replace(second.Lease.Term); err != nil {
+		t.Error(err)
+	}
+}

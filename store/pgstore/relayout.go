@@ -11,13 +11,12 @@ import (
 	"github.com/rondo-flow/rondo/store/pgstore/internal/pgsql"
 )
 
-// Relayout locks the rows of the replaced partitions and of their producers, in id
-// order, and then the counter of partitions, until it is committed (D-12, D-13).
+// Relayout locks the rows of all partitions that it concerns, in id order, and then the counter of partitions, until it is committed (D-12, D-13).
 func (s *Store) Relayout(ctx context.Context, r store.Relayout) (out []store.Partition, err error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
 	}
-	err = s.change(ctx, func(ctx context.Context, tx pgx.Tx) error {
+	err = s.lay(ctx, r.Term, func(ctx context.Context, tx pgx.Tx) error {
 		held, err := s.sql.LockConcerned(ctx, tx, []byte(r.Computation))
 		if err != nil {
 			return err
@@ -43,6 +42,15 @@ func (s *Store) Relayout(ctx context.Context, r store.Relayout) (out []store.Par
 		return nil, err
 	}
 	return out, nil
+}
+
+// lay is a controller's transaction, or that of a process which has the store for
+// itself and needs no lease.
+func (s *Store) lay(ctx context.Context, term uint64, do func(ctx context.Context, tx pgx.Tx) error) error {
+	if s.opts.Worker == "" {
+		return s.change(ctx, do)
+	}
+	return s.govern(ctx, term, do)
 }
 
 // former reads what the replaced partitions leave behind.
@@ -89,12 +97,24 @@ func (s *Store) replace(ctx context.Context, tx pgx.Tx, r store.Relayout, f *sto
 	if err != nil {
 		return nil, err
 	}
+	if err := s.fence(ctx, tx, r.Fenced(f)); err != nil {
+		return nil, err
+	}
 	e := &epoch{}
 	s.reroute(ctx, e, f, r.Computation, layout)
 	for i := range made {
 		s.succeed(ctx, e, &made[i], &next[i])
 	}
 	return made, e.in(ctx, tx)
+}
+
+// fence raises the generations of partitions, whose rows are locked.
+func (s *Store) fence(ctx context.Context, tx pgx.Tx, ps []store.Partition) error {
+	stay := make([]store.Move, len(ps))
+	for i, p := range ps {
+		stay[i] = store.Move{Partition: p.ID, From: p.Worker, To: p.Worker}
+	}
+	return s.reassign(ctx, tx, stay)
 }
 
 // reroute raises the routing version of everybody who writes to the computation

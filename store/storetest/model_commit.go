@@ -128,12 +128,16 @@ func (m *Model) RaiseGeneration(ctx context.Context, id store.PartitionID) (job 
 		if err != nil {
 			return err
 		}
-		d.lastGeneration++
-		p.row.Generation, p.lastNumber = d.lastGeneration, 0
+		d.raise(p)
 		job = p.job()
 		return nil
 	})
 	return job, err
+}
+
+func (d *modelData) raise(p *modelPartition) {
+	d.lastGeneration++
+	p.row.Generation, p.lastNumber = d.lastGeneration, 0
 }
 
 func (p *modelPartition) job() *store.Job {

@@ -21,7 +21,11 @@ func (m *Model) Relayout(ctx context.Context, r store.Relayout) (out []store.Par
 		if err != nil {
 			return err
 		}
+		fenced := r.Fenced(former)
 		out = d.replace(r, next)
+		for i := range fenced {
+			d.raise(d.partitions[fenced[i].ID])
+		}
 		return nil
 	})
 	return out, err

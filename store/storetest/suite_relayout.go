@@ -69,6 +69,30 @@ var relayoutTests = map[string]func(t *testing.T, h Harness){
 		w.refuses(store.ErrConflict, stale)
 		w.equal("routing", w.raise(0).Partition.Routing, []store.Route{{Computation: "right", Layout: made[0].Layout}, {Computation: "elsewhere", Layout: 7}})
 	},
+	"consumers of completed partitions that are replaced get new generations": func(t *testing.T, h Harness) {
+		w := newWorld(t, h)
+		replace := func() {
+			_, err := w.Relayout(w.ctx, store.Relayout{
+				Computation: "left", Replaced: []store.PartitionID{w.parts[0].ID, w.parts[1].ID},
+				Plan: func(f *store.Former) ([]store.Successor, error) { return successors(f, "left", 2), nil },
+			})
+			w.check(err)
+			all, err := w.Partitions(w.ctx)
+			w.check(err)
+			w.parts = append(all[1:], all[0]) // as they were: of left, left, right
+		}
+		replace()
+		w.raise(0)
+		w.raise(1)
+		w.must(2, set("k", "/x", "1")) // whom nothing concerns
+		w.must(0, func(c *store.Commit) { c.Done = true })
+		stale := w.commit(2, set("k", "/x", "2"), func(c *store.Commit) { c.Done = true })
+		replace()
+		w.refuses(store.ErrFenced, stale)
+		w.equal("state", w.parts[2].State, store.Executing)
+		w.reopen()
+		w.must(2, set("k", "/x", "3"))
+	},
 	"a refused relayout changes nothing": func(t *testing.T, h Harness) {
 		w := newWorld(t, h)
 		w.must(0, w.produce(2, 2, "p"))

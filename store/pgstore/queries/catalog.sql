@@ -29,12 +29,13 @@ SELECT * FROM partitions WHERE id = @id;
 -- name: RaiseGeneration :one
 SELECT raise_generation(@id::bigint, @worker::text)::bigint AS generation;
 
--- Those of a computation and those that write to it, in the order in which all
--- transactions lock them.
+-- Those of a computation, those that write to it and those that it writes to, in
+-- the order in which all transactions lock them.
 -- name: LockConcerned :many
-SELECT id FROM partitions
-WHERE computation = @computation OR @computation = ANY (routing_computations)
-ORDER BY id FOR UPDATE;
+SELECT p.id FROM partitions p
+WHERE p.computation = @computation OR @computation = ANY (p.routing_computations)
+    OR p.computation IN (SELECT unnest(w.routing_computations) FROM partitions w WHERE w.computation = @computation)
+ORDER BY p.id FOR UPDATE OF p;
 
 -- name: InsertPartition :exec
 INSERT INTO partitions (id, computation, kind, state, generation, layout, lower, upper, open, name, routing_computations, routing_layouts)

@@ -180,13 +180,14 @@ func (q *Queries) InsertPipeline(ctx context.Context, db DBTX, arg *InsertPipeli
 }
 
 const lockConcerned = `-- name: LockConcerned :many
-SELECT id FROM partitions
-WHERE computation = $1 OR $1 = ANY (routing_computations)
-ORDER BY id FOR UPDATE
+SELECT p.id FROM partitions p
+WHERE p.computation = $1 OR $1 = ANY (p.routing_computations)
+    OR p.computation IN (SELECT unnest(w.routing_computations) FROM partitions w WHERE w.computation = $1)
+ORDER BY p.id FOR UPDATE OF p
 `
 
-// Those of a computation and those that write to it, in the order in which all
-// transactions lock them.
+// Those of a computation, those that write to it and those that it writes to, in
+// the order in which all transactions lock them.
 func (q *Queries) LockConcerned(ctx context.Context, db DBTX, computation []byte) ([]int64, error) {
 	rows, err := db.Query(ctx, lockConcerned, computation)
 	if err != nil {
