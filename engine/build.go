@@ -138,7 +138,10 @@ func visitorsOf(n *node, c *spec.Computation) (plans []visitorPlan) {
 		v := c.VisitStreams[id]
 		plan := visitorPlan{stream: id, index: uint16(len(c.Outputs) + i), buckets: v.BucketCount, upstream: v.Upstream}
 		plan.internal, plan.managed, plan.joined = v.ScansInternal(), n.managed(v.ExternalNames), n.scanned(v.ExternalNames)
-		plan.listed = slices.Concat(v.Names, slices.DeleteFunc(slices.Clone(v.ExternalNames), n.looksUp))
+		plan.listed = slices.Concat(v.Names, slices.DeleteFunc(slices.Clone(v.ExternalNames), func(name string) bool {
+			j := c.ExternalJoiners[name]
+			return j != nil && !j.VisitorDriven() // it is never scanned, so nothing is found under it
+		}))
 		if len(v.Names) > 0 {
 			plan.names = v.Names
 		}

@@ -223,18 +223,24 @@ func (v *visitorPlan) source(table int) int {
 // list joiners alone that look keys up (KV-2).
 func (v *visitorPlan) sources() int { return max(1, v.source(len(v.joined))) }
 
-// Joined implements flow.Runtime.
-func (r *callRuntime) Joined(name, stream string, key flow.Key) (flow.Joined, error) {
-	if slices.ContainsFunc(r.lookups, func(l *lookup) bool { return l.name == name }) {
-		return r.Lookup(name, flow.Visit{Meta: flow.Meta{StreamID: stream}, Key: key})
-	}
-	k, err := r.state(key)
-	if err != nil {
-		return flow.Joined{}, err
+// Joined implements flow.Runtime: the row that an input looks up, or the one that was
+// listed with a visit.
+func (r *callRuntime) Joined(name string, of flow.Keyed) (flow.Joined, error) {
+	if i := slices.IndexFunc(r.lookups, func(l *lookup) bool { return l.name == name }); i >= 0 {
+		j, err := r.lookups[i].find(r.ctx, of)
+		return j, r.fail(err)
 	}
 	at := slices.IndexFunc(r.node.joiners, func(j joinerPlan) bool { return j.name == name })
 	if at < 0 {
 		return flow.Joined{}, r.fail(fmt.Errorf("computation %s has no table of this name: add it to external_state_joiners", r.node.id))
+	}
+	stream, key := streamOf(of), flow.KeyOf(of)
+	if _, visit := of.(flow.Visit); !visit {
+		return flow.Joined{}, r.fail(fmt.Errorf("it is scanned, and known of the keys of visits alone: an input of stream %s cannot ask for its row; let a visit put what is needed into the state, or join a table of the class simple", stream))
+	}
+	k, err := r.state(key)
+	if err != nil {
+		return flow.Joined{}, err
 	}
 	by := slices.IndexFunc(r.node.visitors, func(v visitorPlan) bool { return v.stream == stream && slices.Contains(v.joined, at) })
 	if by < 0 || k.joinedBy != stream {

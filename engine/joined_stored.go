@@ -48,6 +48,9 @@ func (s storedTables) List(ctx context.Context, id uint64, sl external.Slice, f 
 	a, err := s.tables.ListRows(ctx, store.TableID(id), store.ListRequest{
 		Lower: sl.Lower, Upper: sl.Upper, MaxRows: sl.MaxRows + 1, MaxBytes: sl.MaxBytes, MaxWork: listWork,
 	})
+	if errors.Is(err, store.ErrNoTable) {
+		err = fmt.Errorf("%w: %w", external.ErrReplaced, err)
+	}
 	if err != nil {
 		return "", err
 	}

@@ -259,6 +259,74 @@ func TestSlicesOfATableInTheStore(t *testing.T) {
 	}
 }
 
+// watchedTables count how often the catalogue is read, and do something before the next
+// list.
+type watchedTables struct {
+	tablesOnly
+	catalogue  int
+	beforeList func()
+}
+
+// tablesOnly is store.Tables under a name that its method Tables does not hide.
+type tablesOnly interface{ store.Tables }
+
+func (w *watchedTables) Tables(ctx context.Context) ([]store.Table, error) {
+	w.catalogue++
+	return w.tablesOnly.Tables(ctx)
+}
+
+func (w *watchedTables) ListRows(ctx context.Context, id store.TableID, r store.ListRequest) (*store.ListAnswer, error) {
+	if do := w.beforeList; do != nil {
+		w.beforeList = nil
+		do()
+	}
+	return w.tablesOnly.ListRows(ctx, id, r)
+}
+
+// TestATableReplacedWhileASliceIsListedMakesThatSliceUnknown replaces it between
+// look-up and list, and then counts look-ups.
+func TestATableReplacedWhileASliceIsListedMakesThatSliceUnknown(t *testing.T) {
+	s := storetest.NewModel()
+	p := newPlaces(t, s, "key")
+	p.replace(20, 1)
+	w := &watchedTables{tablesOnly: s}
+	groupBy, err := schema.New([]schema.Column{{Name: "hash", Type: schema.TypeUint64, Expression: "farm_hash(key)"}, {Name: "key", Type: schema.TypeUTF8}})
+	p.must(err)
+	path, err := yson.Parse([]byte(`{path="//places"}`), yson.YSON)
+	p.must(err)
+	j, err := external.New(external.Options{
+		Computation: "c", Name: "/source", Parameters: flow.NewParameters(path, "p"), GroupBy: groupBy,
+		Now: func() time.Duration { return 0 }, Log: slog.New(slog.DiscardHandler),
+	})
+	p.must(err)
+	defer j.Close()
+	j.Bind(storedTables{w})
+	scan := j.Scan()
+	defer scan.Close()
+	list := func() external.Answer {
+		a, err := scan.List(t.Context(), external.Slice{MaxRows: 100, MaxBytes: 1 << 20})
+		p.must(err)
+		return a
+	}
+	if a := list(); len(a.Entries) != 20 || a.Unreadable {
+		t.Fatalf("%+v", a)
+	}
+	w.beforeList = func() { p.replace(7, 2) }
+	if a := list(); !a.Unreadable || len(a.Entries) > 0 {
+		t.Errorf("the slice in which the table is replaced: %+v", a)
+	}
+	if a := list(); len(a.Entries) != 7 || a.Unreadable || a.Doubtful {
+		t.Errorf("the next slice: %+v", a)
+	}
+	w.catalogue = 0
+	for range 10 {
+		list()
+	}
+	if w.catalogue != 10 {
+		t.Errorf("the catalogue is read %d times for 10 slices", w.catalogue)
+	}
+}
+
 // TestATableHasOneWriterAndAnyReaders joins a table that the same computation writes.
 func TestATableHasOneWriterAndAnyReaders(t *testing.T) {
 	t.Run("VAL-14 a manager and a reader", func(t *testing.T) {

@@ -52,12 +52,6 @@ func (b *builder) lookups(n *node, c *spec.Computation, path string) {
 	}
 }
 
-// looksUp tells whether a name is that of a joiner which looks keys up, and is not
-// scanned.
-func (n *node) looksUp(name string) bool {
-	return slices.ContainsFunc(n.lookups, func(l lookupPlan) bool { return l.name == name })
-}
-
 // overridden compiles how the keys of a joiner's own are made of those who provide
 // them.
 func (b *builder) overridden(l *lookupPlan, c *spec.Computation) error {
@@ -93,26 +87,17 @@ func (l *lookupPlan) provides(stream string) bool {
 
 // keyOf is the key that an input looks up. That of a visit is taken as it is.
 func (l *lookupPlan) keyOf(of flow.Keyed) (string, error) {
-	var stream string
-	var row schema.Row
 	key := flow.KeyOf(of)
-	switch in := of.(type) {
-	case flow.Visit:
-		return key.Encoded(), nil
-	case flow.Message:
-		stream, row = in.StreamID, in.Payload.Row()
-	case flow.Timer:
-		stream = in.StreamID
-	}
-	g := l.byStream[stream]
-	if g == nil {
+	g := l.byStream[streamOf(of)]
+	if _, visit := of.(flow.Visit); visit || g == nil {
 		return key.Encoded(), nil
 	}
-	if row == nil {
-		var err error
-		if row, err = key.Row(); err != nil {
-			return "", err
-		}
+	var row schema.Row
+	var err error
+	if m, is := of.(flow.Message); is {
+		row = m.Payload.Row()
+	} else if row, err = key.Row(); err != nil {
+		return "", err
 	}
 	b, _, err := g.AppendKey(nil, row)
 	return string(b), err
@@ -204,8 +189,8 @@ func (l *lookup) prepare(ctx context.Context, p *functionProcessor, e *partition
 }
 
 // find answers for an input.
-func (l *lookup) find(ctx context.Context, stream string, of flow.Keyed) (flow.Joined, error) {
-	if !l.provides(stream) {
+func (l *lookup) find(ctx context.Context, of flow.Keyed) (flow.Joined, error) {
+	if stream := streamOf(of); !l.provides(stream) {
 		return flow.Joined{}, fmt.Errorf("stream %s is none of the joiner's key_provider_streams, %v: add it there", stream, *l.providers)
 	}
 	key, err := l.keyOf(of)
@@ -226,27 +211,18 @@ func (l *lookup) find(ctx context.Context, stream string, of flow.Keyed) (flow.J
 	return flow.PresentRow(flow.NewPayload(l.table.form.Columns(), row)), nil
 }
 
-// Lookup implements flow.Runtime.
-func (r *callRuntime) Lookup(name string, of flow.Keyed) (flow.Joined, error) {
-	var stream string
+// streamOf is the stream that an input came by.
+func streamOf(of flow.Keyed) string {
 	switch in := of.(type) {
 	case flow.Message:
-		stream = in.StreamID
+		return in.StreamID
 	case flow.Timer:
-		stream = in.StreamID
+		return in.StreamID
 	case flow.Visit:
-		stream = in.StreamID
+		return in.StreamID
+	default:
+		return ""
 	}
-	for _, l := range r.lookups {
-		if l.name == name {
-			j, err := l.find(r.ctx, stream, of)
-			if err != nil {
-				r.fail(err)
-			}
-			return j, err
-		}
-	}
-	return flow.Joined{}, r.fail(fmt.Errorf("computation %s looks nothing up under this name: add it to external_state_joiners, with the class simple", r.node.id))
 }
 
 // checkLookups checks the dynamic parameters of joiners that look rows up.

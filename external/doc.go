@@ -17,7 +17,8 @@
 //     the table. So statistics that are wrong are an error, and not a gap.
 //   - A text must end with the end of a line: one that was cut off nearly never does.
 //   - The identity is looked up before a slice too. A table replaced between two
-//     slices makes none unknown: each is of one version.
+//     slices makes none unknown: each is of one version. A list of a table in the store
+//     fails if that was dropped or replaced by its end, so it is looked up once.
 //   - A file that was only touched or copied is the same version if it has a checksum.
 //   - A table that is malformed is not read read_attempts times: nothing would change.
 //   - A table in the store is known by its id: another one in its place is another

@@ -13,6 +13,9 @@ var ErrMalformed = errors.New("malformed table")
 // the spec names another table than it means. They are malformed too.
 var ErrUnfit = errors.New("table of other columns")
 
+// ErrReplaced is that a table went, or another one took its place, while it was read.
+var ErrReplaced = errors.New("the table was dropped or replaced while it was read")
+
 // malformed is an ErrMalformed at a place in a table.
 type malformed struct{ err error }
 

@@ -70,14 +70,18 @@ func (s *Scan) try(ctx context.Context, sl *Slice) (Answer, error) {
 	defer s.joiner.release(v)
 	s.dropOthers(v)
 	entries, to, err := s.entries(ctx, v, sl)
-	if err != nil {
+	replaced := errors.Is(err, ErrReplaced)
+	if err != nil && !replaced {
 		return Answer{}, s.joiner.named(err)
 	}
-	same, err := s.joiner.still(ctx, v)
-	if err != nil {
-		return Answer{}, err
+	if !replaced && v.stored == nil { // a list in the store tells it itself
+		same, err := s.joiner.still(ctx, v)
+		if err != nil {
+			return Answer{}, err
+		}
+		replaced = !same
 	}
-	if !same {
+	if replaced {
 		s.drop(sl.Bucket)
 		return Answer{Unreadable: true}, nil
 	}

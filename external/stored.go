@@ -14,7 +14,8 @@ type Stored interface {
 	// that was put in its place has another id; the form of an id never changes.
 	Find(ctx context.Context, name string) (id uint64, form string, err error)
 	// List calls f with the rows of a slice in the order of keys, as far as its limits
-	// allow. more is the key to go on at, "" if there is none.
+	// allow. more is the key to go on at, "" if there is none. [ErrReplaced]: by the end
+	// of the call there was no such table any more.
 	List(ctx context.Context, id uint64, s Slice, f func(key string, value []byte) error) (more string, err error)
 }
 

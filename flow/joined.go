@@ -50,11 +50,8 @@ func (j Joined) Known() bool { return j.presence != Unknown }
 
 // Tables is what a [Runtime] knows of tables.
 type Tables interface {
-	// Joined is what a joined table has of a key that a visit of the call is about,
-	// by the visit's stream; use OpenJoined.
-	Joined(name, stream string, key Key) (Joined, error)
-	// Lookup is what a table has of the key that an input looks up; use OpenJoined.
-	Lookup(name string, of Keyed) (Joined, error)
+	// Joined is what a joined table has of an input of the call; use OpenJoined.
+	Joined(name string, of Keyed) (Joined, error)
 	// External is the raw access to the row that an external state has under a key of
 	// the call, and its form; use OpenExternal.
 	External(name string, key Key) (*Cell, *schema.Table, error)
@@ -76,12 +73,8 @@ func (j Joined) Row() (row Payload, present bool, err error) {
 // static table the input is a visit, by a stream that scans the table
 // (external_names). In a table of the store, messages, timers and visits look up their
 // key, or the one that join_on makes of it; that answer is never unknown.
-func OpenJoined(rt Runtime, name string, of Keyed) (j Joined, err error) {
-	if v, ok := of.(Visit); ok {
-		j, err = rt.Joined(name, v.StreamID, v.Key)
-	} else {
-		j, err = rt.Lookup(name, of)
-	}
+func OpenJoined(rt Runtime, name string, of Keyed) (Joined, error) {
+	j, err := rt.Joined(name, of)
 	if err != nil {
 		return Joined{}, fmt.Errorf("joined table %s: %w", name, err)
 	}

@@ -86,14 +86,9 @@ func (r *Runtime) Watermark(stream string) (flow.Time, bool) {
 // SetWatermark sets the event watermark of an input stream.
 func (r *Runtime) SetWatermark(stream string, t flow.Time) { r.watermarks[stream] = t }
 
-// Joined returns what SetJoined set; unknown before.
-func (r *Runtime) Joined(name, _ string, key flow.Key) (flow.Joined, error) {
-	return r.joined[stateID{key.Encoded(), name}], nil
-}
-
-// Lookup returns what SetJoined set for the input's key; unknown before.
-func (r *Runtime) Lookup(name string, of flow.Keyed) (flow.Joined, error) {
-	return r.Joined(name, "", flow.KeyOf(of))
+// Joined returns what SetJoined set for the input's key; unknown before.
+func (r *Runtime) Joined(name string, of flow.Keyed) (flow.Joined, error) {
+	return r.joined[stateID{flow.KeyOf(of).Encoded(), name}], nil
 }
 
 // SetJoined sets what a joined table has of a key.

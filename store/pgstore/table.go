@@ -161,8 +161,8 @@ func (s *Store) GetRows(ctx context.Context, id store.TableID, keys []string) ([
 	return out, nil
 }
 
-// ListRows reads a range page by page, as ListStates. Rows go with their table in
-// one transaction: if it is there in the end, no page was read after that.
+// ListRows reads a range page by page, as ListStates. The rows of a table go after it:
+// if it is there in the end, no page lacked any.
 func (s *Store) ListRows(ctx context.Context, id store.TableID, r store.ListRequest) (*store.ListAnswer, error) {
 	r.Names = nil
 	l := lister{request: r, answer: &store.ListAnswer{}}
