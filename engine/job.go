@@ -406,7 +406,7 @@ func (j *job) runEpoch(ctx context.Context, e *partition.Epoch) error {
 	now := j.env.clock.now()
 	j.handOver(r.Commit, e)
 	j.endEpoch()
-	j.machine.Step(now, partition.Committed{Written: j.result.written})
+	j.machine.Step(now, partition.Committed{Written: j.result.written, Names: j.result.names})
 	j.publish(now, false)
 	return nil
 }

@@ -181,6 +181,10 @@ func TestKeysAreLookedUpInTables(t *testing.T) {
 		if notes != 1 {
 			t.Errorf("%d notes: %v", notes, s.Notes)
 		}
+		// Neither a running pipeline nor a stopped one misses rows under its name (KV-2).
+		if v := visitorsOf(&node{}, s.Pipeline.Computations["counter"]); len(v) != 1 || fmt.Sprint(v[0].listed) != "[/count]" {
+			t.Errorf("names to be found: %+v", v)
+		}
 		f, _ = run(t, "join_on = {key_provider_streams = [rows]}", "", func(r *rig) {
 			edit := r.edit
 			r.edit = func(text string) string {

@@ -214,6 +214,30 @@ func TestNoBadTableDeletesAnything(t *testing.T) {
 	}
 }
 
+// TestAMirrorThatBeginsMissesNoName: the first pass writes the states that the second
+// one finds (KV-2).
+func TestAMirrorThatBeginsMissesNoName(t *testing.T) {
+	table := filepath.Join(t.TempDir(), "t.csv")
+	writeTable(t, table, map[string]int{"a": 1, "b": 2, "c": 3, "d": 4})
+	synctest.Test(t, func(t *testing.T) {
+		m := startMirror(t, table, "")
+		<-time.After(time.Millisecond)
+		if _, err := m.SetDynamic(t.Context(), "computations.mirror.key_visitor_streams.sweep.period", yson.String("60s"), 0); err != nil {
+			t.Fatal(err)
+		}
+		for range 150 {
+			<-time.After(time.Second)
+			if m.says("no pass has found") {
+				t.Fatalf("%+v", m.Problems())
+			}
+		}
+		if got := m.states(); len(got) != 4 {
+			t.Errorf("%d keys are mirrored", len(got))
+		}
+		m.stop()
+	})
+}
+
 // finite lets the stream follow its upstreams, of which there are none.
 func (m *mirrorRig) finite() {
 	m.t.Helper()

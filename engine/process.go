@@ -28,6 +28,7 @@ type result struct {
 	states    []store.StateWrite
 	rows      []store.TableWrite
 	written   []visit.Key
+	names     []string // of states that have got rows, as far as visit streams list them
 	payloads  [][]byte // parallel to processed.Rows
 	appended  []store.QueueAppend
 	offset    []byte

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/rondo-flow/rondo/flow"
 	"github.com/rondo-flow/rondo/schema"
@@ -124,9 +125,35 @@ func (p *functionProcessor) finish(res *result) error {
 			res.written = append(res.written, key)
 		}
 	}
+	res.names = p.listedNames(res)
 	finishOutput(p.router, res)
 	res.processed.Counts = append(res.processed.Counts, p.rt.counts...)
 	return nil
+}
+
+// listedNames are the names under which the epoch writes rows and that visit streams list.
+func (p *functionProcessor) listedNames(res *result) (names []string) {
+	if !slices.ContainsFunc(p.node.visitors, func(v visitorPlan) bool { return len(v.listed) > 0 }) {
+		return nil
+	}
+	wrote := func(name string) {
+		if !slices.Contains(names, name) && slices.ContainsFunc(p.node.visitors, func(v visitorPlan) bool { return slices.Contains(v.listed, name) }) {
+			names = append(names, name)
+		}
+	}
+	for i := range res.states {
+		if w := &res.states[i]; len(w.Value) > 0 {
+			wrote(w.Name)
+		}
+	}
+	for i := range res.rows {
+		w := &res.rows[i]
+		at := slices.IndexFunc(p.tables, func(t boundTable) bool { return t.id == w.Table })
+		if len(w.Value) > 0 && at >= 0 {
+			wrote(p.tables[at].name)
+		}
+	}
+	return names
 }
 
 // finishOutput puts what the router collected into the result.

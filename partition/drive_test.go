@@ -436,7 +436,7 @@ func (d *drive) commit(e *epoch) {
 		}
 	}
 	d.store(e)
-	d.step(Committed{written})
+	d.step(Committed{Written: written})
 }
 
 // store is the transaction.

@@ -408,6 +408,7 @@ func (m *Machine) committed(now visit.Instant, e Committed) {
 	for _, v := range m.visitors {
 		v.counted = v.lastPass()
 		v.machine.EpochCommitted(now)
+		v.machine.Wrote(e.Names)
 		for _, k := range e.Written {
 			v.machine.Touch(k)
 		}

@@ -114,9 +114,13 @@ type Produced struct {
 	MinEvent int64
 }
 
-// Committed tells that Ready.Commit is durable. Written are the keys whose
-// states the epoch changed.
-type Committed struct{ Written []visit.Key }
+// Committed tells that Ready.Commit is durable.
+type Committed struct {
+	// Written are the keys whose states the epoch changed.
+	Written []visit.Key
+	// Names are those under which it wrote rows that visit streams may list (KV-2).
+	Names []string
+}
 
 // Reconfigured brings new parameters; they hold from the next epoch on.
 type Reconfigured struct{ Params Params }

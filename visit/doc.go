@@ -82,5 +82,5 @@
 //     previous pass until the running one is committed, not only read.
 //   - Which listed names were ever found is stored with the pass record and
 //     united in a merge, so that neither a restart nor a move makes a name missing
-//     that was there.
+//     that was there. Rows that an epoch wrote count as found: the next pass would.
 package visit

@@ -28,6 +28,14 @@ func TestNamesThatNoPassHasFound(t *testing.T) {
 		r.named("/a")
 		want(t, "found at last", r.v.Status(r.now).Warnings(), "[]")
 	})
+	t.Run("KV-2 a name under which rows were written since is not missed", func(t *testing.T) {
+		r := newRig(spaced(10, 20), listed).tokens()
+		r.named()
+		r.v.Wrote([]string{"/a", "/unlisted"})
+		r.named()
+		want(t, "missing", r.v.Status(r.now).NotFound, "[/b]")
+		want(t, "found", r.v.pass.found, "[/a]")
+	})
 	t.Run("KV-2 what was found is remembered over restarts and repartitions", func(t *testing.T) {
 		r := newRig(spaced(10, 20), listed).tokens()
 		r.named("/a")
