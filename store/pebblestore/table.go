@@ -69,19 +69,6 @@ func (ts *tables) put(t *table) {
 	ts.byID[t.ID], ts.byName[t.Name] = t, t
 }
 
-// hide ends the reads of a table that is about to go; forget takes its name.
-func (ts *tables) hide(t *table) {
-	ts.mu.Lock()
-	defer ts.mu.Unlock()
-	delete(ts.byID, t.ID)
-}
-
-func (ts *tables) forget(t *table) {
-	ts.mu.Lock()
-	defer ts.mu.Unlock()
-	delete(ts.byName, t.Name)
-}
-
 // all describes the tables by name.
 func (ts *tables) all() (out []store.Table) {
 	ts.mu.RLock()
@@ -180,9 +167,9 @@ func (s *Store) RenameTable(ctx context.Context, id store.TableID, name string) 
 	defer cs.release()
 	renamed := store.Table{Name: name, ID: id, Schema: t.Schema}
 	return s.changeTables(cs, former, func(b *pebble.Batch) { putTable(b, &renamed) }, func() {
-		s.tables.forget(t)
+		delete(s.tables.byName, t.Name)
 		t.Name = name
-		s.tables.put(t)
+		s.tables.byName[name] = t
 	})
 }
 
@@ -206,8 +193,9 @@ func (s *Store) DropTable(ctx context.Context, id store.TableID) error {
 	return s.changeTables(cs, t, func(*pebble.Batch) {}, func() {})
 }
 
-// changeTables drops a table, nil for none, and whatever fill adds, and then lets
-// others see it.
+// changeTables drops a table, nil for none, and whatever fill adds. Readers see all of it
+// at one moment, with what show does to the maps: they wait until the batch has its
+// place in the log, or rows of a table that they still find would be gone.
 func (s *Store) changeTables(cs tableClaims, gone *table, fill func(*pebble.Batch), show func()) error {
 	b := s.db.NewBatch()
 	defer b.Close()
@@ -217,15 +205,17 @@ func (s *Store) changeTables(cs tableClaims, gone *table, fill func(*pebble.Batc
 		_ = b.DeleteRange(prefix, upperBound(prefix), nil)
 	}
 	fill(b)
-	if gone != nil {
-		s.tables.hide(gone) // before its rows go: see stillThere
-		gone.dropped = true
-	}
+	s.tables.mu.Lock()
+	unlock := sync.OnceFunc(s.tables.mu.Unlock)
+	defer unlock()
 	return s.applyPlaced(b, func() {
 		if gone != nil {
-			s.tables.forget(gone)
+			delete(s.tables.byID, gone.ID)
+			delete(s.tables.byName, gone.Name)
+			gone.dropped = true
 		}
 		show()
+		unlock()
 		cs.release()
 	})
 }

@@ -179,6 +179,31 @@ var tableTests = map[string]func(t *testing.T, h Harness){
 			w.reopen()
 		}
 	},
+	"readers see the one table or the other, whole, while one takes its place": func(t *testing.T, h Harness) {
+		w := newWorld(t, h)
+		w.write(w.table("t"), "a=1", "b=1")
+		replaced := make(chan error, 1)
+		go func() { replaced <- w.replace("t", 30) }()
+		for done := false; !done; {
+			select {
+			case err := <-replaced:
+				w.check(err)
+				done = true
+			default:
+			}
+			id := w.named("t")
+			switch a, err := w.ListRows(w.ctx, id, store.ListRequest{}); {
+			case outcome(err) == store.ErrNoTable.Error():
+				if w.named("t") == id {
+					t.Fatalf("table %d cannot be read, and has its name", id)
+				}
+			case err != nil:
+				w.check(err)
+			case len(a.Keys) != 2:
+				t.Fatalf("%d rows of table %d", len(a.Keys), id)
+			}
+		}
+	},
 	// One of the two sees what the other wrote.
 	"two who change one row by what it was never lose a change": func(t *testing.T, h Harness) {
 		w := newWorld(t, h)

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/rondo-flow/rondo/store"
@@ -45,6 +46,35 @@ func (w *world) write(table store.TableID, texts ...string) {
 func (w *world) holds(id store.TableID, want string) {
 	w.t.Helper()
 	w.equal(fmt.Sprintf("table %d", id), w.rowsIn(id), want)
+}
+
+// replace puts another table in the place of one, some times over.
+func (w *world) replace(name string, times int) error {
+	for i := range times {
+		id, err := w.CreateTable(w.ctx, name+".new", "")
+		if err == nil {
+			err = w.WriteRows(w.ctx, rowsOf(id, fmt.Sprintf("a=%d", i), fmt.Sprintf("b=%d", i)))
+		}
+		if err == nil {
+			err = w.RenameTable(w.ctx, id, name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// named is the table of a name, which has to be there.
+func (w *world) named(name string) store.TableID {
+	w.t.Helper()
+	all, err := w.Tables(w.ctx)
+	w.check(err)
+	at := slices.IndexFunc(all, func(t store.Table) bool { return t.Name == name })
+	if at < 0 {
+		w.t.Fatalf("there is no table %s among %+v", name, all)
+	}
+	return all[at].ID
 }
 
 func (w *world) rowsIn(id store.TableID) string {
