@@ -50,7 +50,7 @@ func ErrorOf(err error) *Error {
 		return own
 	case errors.As(err, &problems):
 		return refused(problems)
-	case errors.Is(err, engine.ErrTableRefused):
+	case errors.Is(err, engine.ErrTableRefused), errors.Is(err, engine.ErrRowRefused):
 		return failf(http.StatusBadRequest, "%v", err)
 	case errors.Is(err, engine.ErrNotRunning):
 		return failf(http.StatusServiceUnavailable, "%v", err)

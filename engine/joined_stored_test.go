@@ -369,4 +369,17 @@ func refuseOtherTables(t *testing.T, tables store.Tables, p *places) {
 	if err := tables.DropTable(ctx, other); err != nil {
 		t.Error(err)
 	}
+	key, value, err := p.form.Encode(schema.Row{{}, schema.String("k"), schema.Int64(1)})
+	p.must(err)
+	for what, w := range map[string]store.TableWrite{
+		"of other columns": {Table: p.id, Key: key, Value: schema.AppendRow(nil, schema.Row{schema.Int64(1), schema.Int64(2)})},
+		"of another hash":  {Table: p.id, Key: string(schema.AppendKey(nil, schema.Uint64(1), schema.String("k"))), Value: value},
+		"without a key":    {Table: p.id, Key: string(schema.AppendKey(nil, schema.Uint64(1), schema.Null())), Value: value},
+		"of no encoding":   {Table: p.id, Key: "k", Value: value},
+	} {
+		good := store.TableWrite{Table: p.id, Key: key, Value: value}
+		if err := tables.WriteRows(ctx, []store.TableWrite{good, w}); !errors.Is(err, ErrRowRefused) || !strings.Contains(err.Error(), "row 2") {
+			t.Errorf("a row %s is written: %v", what, err)
+		}
+	}
 }

@@ -17,9 +17,13 @@ var ErrTableInUse = errors.New("the table is in use")
 // ErrTableRefused says that a table cannot be made, or renamed, as it was asked for.
 var ErrTableRefused = errors.New("no such table can be made")
 
+// ErrRowRefused says that a row cannot be written since it is none of its table.
+var ErrRowRefused = errors.New("no such row can be written")
+
 // Tables are the tables in the store of a running pipeline, nil before Run. Those
-// that the pipeline uses cannot be dropped, renamed, or replaced by one of another schema; rows may be written to them, and an epoch
-// that went by what they were runs again.
+// that the pipeline uses cannot be dropped, renamed, or replaced by one of another schema.
+// Rows may be written to them if they are rows of the table's schema, and an epoch that
+// went by what they were runs again.
 func (p *Pipeline) Tables() store.Tables {
 	if env := p.environment(); env != nil {
 		return usedTables{Rows: env.store, tables: env.store, plan: p.plan}
@@ -32,6 +36,37 @@ type usedTables struct {
 	store.Rows
 	tables store.Tables
 	plan   *plan
+}
+
+// WriteRows refuses what is no row of its table: whoever sends rows may have encoded them
+// by themselves.
+func (t usedTables) WriteRows(ctx context.Context, rows []store.TableWrite) error {
+	all, err := t.tables.Tables(ctx)
+	if err != nil {
+		return err
+	}
+	forms := map[store.TableID]*schema.Table{}
+	for i := range rows {
+		w := &rows[i]
+		if len(w.Value) == 0 {
+			continue // it is deleted
+		}
+		form := forms[w.Table]
+		if form == nil {
+			at := slices.IndexFunc(all, func(table store.Table) bool { return table.ID == w.Table })
+			if at < 0 {
+				return fmt.Errorf("%w: number %d", store.ErrNoTable, w.Table)
+			}
+			if form, err = schema.ParseTable(all[at].Schema); err != nil {
+				return fmt.Errorf("%w: the schema of table %s cannot be read: %w", ErrRowRefused, all[at].Name, err)
+			}
+			forms[w.Table] = form
+		}
+		if err := form.CheckStored(w.Key, w.Value); err != nil {
+			return fmt.Errorf("%w: row %d, with the key %x: %w", ErrRowRefused, i+1, w.Key, err)
+		}
+	}
+	return t.Rows.WriteRows(ctx, rows)
 }
 
 // Tables describes all of them.

@@ -200,6 +200,19 @@ func (t *Table) keyed(row Row) error {
 	return errors.Join(errs...)
 }
 
+// CheckStored tells why what is about to be stored is not what Encode gives for a row.
+func (t *Table) CheckStored(key string, value []byte) error {
+	row, err := t.Decode(key, value)
+	if err != nil {
+		return err
+	}
+	again, _, err := t.Encode(row)
+	if err == nil && again != key {
+		err = fmt.Errorf("%w: its columns give the key %x", ErrCorruptKey, again)
+	}
+	return err
+}
+
 // Decode returns the row of what is stored. Bytes that are none of a row of this
 // table are an error, which tells what they have and what the table has.
 func (t *Table) Decode(key string, value []byte) (Row, error) {

@@ -2,6 +2,7 @@ package schema_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -200,6 +201,10 @@ func TestARowWithATextThatIsNoYSONIsNotStored(t *testing.T) {
 		_, _, err := table.Encode(schema.Row{schema.String("k"), schema.Any(text)})
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %q", text, err, want)
+		}
+		as := schema.AppendRow(nil, schema.Row{schema.Any(text)})
+		if again := table.CheckStored(string(schema.AppendKey(nil, schema.String("k"))), as); fmt.Sprint(again) != fmt.Sprint(err) {
+			t.Errorf("%q as it is stored: got %v, want %v", text, again, err)
 		}
 	}
 }
