@@ -41,7 +41,7 @@ func (c *tableCreateCommand) Run(io *streams) error {
 		return fmt.Errorf("--schema: %w", err)
 	}
 	ctx := context.Background()
-	ts, err := c.openTables(ctx, io, true)
+	ts, err := c.openOnce(ctx, io, true)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (c *tableDropCommand) Run(io *streams) error {
 		return err
 	}
 	ctx := context.Background()
-	ts, err := c.openTables(ctx, io, false)
+	ts, err := c.openTables(ctx, io)
 	if err != nil {
 		return err
 	}

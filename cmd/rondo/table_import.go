@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/rondo-flow/rondo/console"
 	"github.com/rondo-flow/rondo/external"
-	"github.com/rondo-flow/rondo/schema"
 	"github.com/rondo-flow/rondo/store"
 )
 
@@ -159,7 +157,7 @@ func (c *tableExportCommand) Run(out *streams) error {
 	defer ignore()
 	return c.withTable(ctx, out, func(_ *openTables, t *table) error {
 		r := &rowReader{table: t}
-		rows, err := external.Export(ctx, c.Out, t.form.Columns(), r.next)
+		rows, err := external.Export(ctx, c.Out, t.form.Columns(), r.row)
 		switch {
 		case err == nil:
 		case ctx.Err() != nil:
@@ -169,35 +167,4 @@ func (c *tableExportCommand) Run(out *streams) error {
 		}
 		return tell(out.err, "exported %s of table %s to %s", pluralDigits(rows, "row"), t.Name, c.Out)
 	})
-}
-
-// rowReader reads the rows of a table in order, page by page.
-type rowReader struct {
-	table *table
-	page  *store.ListAnswer
-	at    int
-}
-
-func (r *rowReader) next(ctx context.Context) (schema.Row, error) {
-	for r.page == nil || r.at == len(r.page.Keys) {
-		q := store.ListRequest{MaxBytes: pageBytes}
-		if r.page != nil {
-			if r.page.Complete {
-				return nil, io.EOF
-			}
-			q.Lower = r.page.CompleteTo
-		}
-		var err error
-		if r.page, err = r.table.ListRows(ctx, r.table.ID, q); err != nil {
-			return nil, err
-		}
-		r.at = 0
-	}
-	k := &r.page.Keys[r.at]
-	r.at++
-	row, err := r.table.form.Decode(k.Key, k.Rows[0].Value)
-	if err != nil {
-		err = fmt.Errorf("table %s: the row %x is none of its schema: %w", r.table.Name, k.Key, err)
-	}
-	return row, err
 }

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -71,11 +73,9 @@ func TestAnImportNeverDropsWhatHasTakenTheTablesPlace(t *testing.T) {
 				t.Fatalf("the table is gone: %v", err)
 			}
 			var rows bytes.Buffer
-			if err := now.pages(t.Context(), "", func(key string, value []byte) (bool, error) {
-				line, err := now.object(key, value)
-				rows.WriteString(line)
-				return true, err
-			}); err != nil {
+			var list tableListCommand
+			out := bufio.NewWriter(&rows)
+			if _, err := list.printRows(t.Context(), out, &rowReader{table: now}); errors.Join(err, out.Flush()) != nil {
 				t.Fatal(err)
 			}
 			for _, want := range []string{`"k":"b"`, `"k":"c"`} {

@@ -59,8 +59,20 @@ type openTables struct {
 // tables is store.Tables under a name that its method Tables does not hide.
 type tables interface{ store.Tables }
 
-// openTables opens the tables; a store is made if it may be.
-func (f *placeFlags) openTables(ctx context.Context, io *streams, make bool) (*openTables, error) {
+// openTables opens the tables of a store that is there, which is held in [turns].
+func (f *placeFlags) openTables(ctx context.Context, io *streams) (*openTables, error) {
+	t := &turns{place: f, io: io}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.open(ctx); err != nil {
+		return nil, err
+	}
+	t.wait()
+	return &openTables{t, t.end}, nil
+}
+
+// openOnce opens the tables until they are closed; a store is made if it may be.
+func (f *placeFlags) openOnce(ctx context.Context, io *streams, make bool) (*openTables, error) {
 	at, name, err := f.place()
 	if err != nil {
 		return nil, err
@@ -97,7 +109,7 @@ type table struct {
 
 // withTable opens a table, does something with it and lets go of it.
 func (f *tableFlags) withTable(ctx context.Context, io *streams, do func(ts *openTables, t *table) error) error {
-	ts, err := f.openTables(ctx, io, false)
+	ts, err := f.openTables(ctx, io)
 	if err != nil {
 		return err
 	}
@@ -154,34 +166,60 @@ func (t *table) key(args []string) (string, error) {
 
 // object is a row as a line of JSON.
 func (t *table) object(key string, value []byte) (string, error) {
-	row, err := t.form.Decode(key, value)
-	if err == nil {
-		var line []byte
-		if line, err = rowtext.NewJSONEncoder(t.form.Columns()).AppendRow(nil, row); err == nil {
-			return string(line), nil
-		}
+	row, err := t.decode(key, value)
+	if err != nil {
+		return "", err
 	}
-	return "", fmt.Errorf("table %s: the row %x is none of its schema: %w", t.Name, key, err)
+	line, err := rowtext.NewJSONEncoder(t.form.Columns()).AppendRow(nil, row)
+	if err != nil {
+		err = fmt.Errorf("table %s: the row %x cannot be shown: %w", t.Name, key, err)
+	}
+	return string(line), err
 }
 
-// pages calls do for each row from a key on, until it returns false.
-func (t *table) pages(ctx context.Context, from string, do func(key string, value []byte) (more bool, err error)) error {
-	r := store.ListRequest{Lower: from, MaxBytes: pageBytes}
-	for {
-		a, err := t.ListRows(ctx, t.ID, r)
-		if err != nil {
-			return err
-		}
-		for _, k := range a.Keys {
-			if more, err := do(k.Key, k.Rows[0].Value); !more || err != nil {
-				return err
-			}
-		}
-		if a.Complete {
-			return nil
-		}
-		r.Lower = a.CompleteTo
+// decode reads a row of the table.
+func (t *table) decode(key string, value []byte) (schema.Row, error) {
+	row, err := t.form.Decode(key, value)
+	if err != nil {
+		err = fmt.Errorf("table %s: the row %x is none of its schema: %w", t.Name, key, err)
 	}
+	return row, err
+}
+
+// rowReader reads the rows of a table in order from a key on, page by page.
+type rowReader struct {
+	table *table
+	from  string
+	page  *store.ListAnswer
+	at    int
+}
+
+// next returns the next row as it is stored, and io.EOF behind the last.
+func (r *rowReader) next(ctx context.Context) (key string, value []byte, err error) {
+	for r.page == nil || r.at == len(r.page.Keys) {
+		if r.page != nil {
+			if r.page.Complete {
+				return "", nil, io.EOF
+			}
+			r.from = r.page.CompleteTo
+		}
+		if r.page, err = r.table.ListRows(ctx, r.table.ID, store.ListRequest{Lower: r.from, MaxBytes: pageBytes}); err != nil {
+			return "", nil, err
+		}
+		r.at = 0
+	}
+	k := &r.page.Keys[r.at]
+	r.at++
+	return k.Key, k.Rows[0].Value, nil
+}
+
+// row returns the next row.
+func (r *rowReader) row(ctx context.Context) (schema.Row, error) {
+	key, value, err := r.next(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return r.table.decode(key, value)
 }
 
 // batchBytes is how much is written in one transaction. It fits into a request.

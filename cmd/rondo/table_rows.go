@@ -185,7 +185,7 @@ func (c *tableListCommand) Run(io *streams) error {
 }
 
 func (c *tableListCommand) listTables(ctx context.Context, io *streams) error {
-	ts, err := c.openTables(ctx, io, false)
+	ts, err := c.openTables(ctx, io)
 	if err != nil {
 		return err
 	}
@@ -218,7 +218,7 @@ func describeColumns(form *schema.Table) string {
 	return strings.Join(append([]string{"key (" + strings.Join(key, ", ") + ")"}, rest...), ", ")
 }
 
-func (c *tableListCommand) listRows(ctx context.Context, io *streams, t *table) error {
+func (c *tableListCommand) listRows(ctx context.Context, streams *streams, t *table) error {
 	from := ""
 	if c.From != "" {
 		var err error
@@ -226,21 +226,30 @@ func (c *tableListCommand) listRows(ctx context.Context, io *streams, t *table) 
 			return fmt.Errorf("--from: %w", err)
 		}
 	}
-	out := bufio.NewWriter(io.out)
-	left, more := int(c.Limit), false
-	err := t.pages(ctx, from, func(key string, value []byte) (bool, error) {
-		if more = c.Limit > 0 && left == 0; more {
-			return false, nil
+	out := bufio.NewWriter(streams.out)
+	more, err := c.printRows(ctx, out, &rowReader{table: t, from: from})
+	if err = errors.Join(err, out.Flush()); err == nil && more {
+		err = tell(streams.err, "there are more rows: go on with --from, or list all with --limit 0")
+	}
+	return err
+}
+
+// printRows prints rows up to the limit, and tells whether there are more.
+func (c *tableListCommand) printRows(ctx context.Context, out *bufio.Writer, r *rowReader) (more bool, err error) {
+	for left := int(c.Limit); ; left-- {
+		key, value, err := r.next(ctx)
+		if err == io.EOF || err == nil && c.Limit > 0 && left == 0 {
+			return err == nil, nil
 		}
-		left--
-		text, err := t.object(key, value)
+		var text string
+		if err == nil {
+			text, err = r.table.object(key, value)
+		}
 		if err == nil {
 			_, err = out.WriteString(text)
 		}
-		return true, err
-	})
-	if err = errors.Join(err, out.Flush()); err == nil && more {
-		err = tell(io.err, "there are more rows: go on with --from, or list all with --limit 0")
+		if err != nil {
+			return false, err
+		}
 	}
-	return err
 }
