@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rondo-flow/rondo/engine"
 	"github.com/rondo-flow/rondo/store"
 )
 
@@ -16,9 +17,8 @@ type State struct {
 	Dead time.Duration
 	// Group is the worker_group of a computation.
 	Group func(computation string) string
-	// Lacks tells that a worker cannot run a computation, as for want of its
-	// function; nil: all can run all.
-	Lacks func(worker, computation string) bool
+	// Lacks are what workers cannot run, by their id; as for want of a function.
+	Lacks map[string][]engine.Lack
 }
 
 // Actions are what a controller does about it. The moves hold once the dead are
@@ -31,19 +31,22 @@ type Actions struct {
 // Decide buries the workers that have been silent for too long, and gives out
 // partitions: within a group, no worker that may have more of them has fewer than
 // another by more than one, and no partition moves that need not. A worker gives
-// away of the computation that it has most partitions of.
+// away of the computation that it has most partitions of. None gets what it lacks
+// something for.
 func Decide(s State) Actions {
 	var a Actions
-	groups := map[string]*group{}
 	for _, w := range s.Workers {
 		if w.Unseen > s.Dead {
 			a.Bury = append(a.Bury, w.ID)
-			continue
 		}
-		if groups[w.Group] == nil {
-			groups[w.Group] = &group{loads: map[string]*load{}, lacks: s.Lacks}
+	}
+	groups := map[string]*group{}
+	for name, workers := range s.living() {
+		g := &group{loads: map[string]*load{}, lacks: newLacks(workers, s.Lacks)}
+		for _, w := range workers {
+			g.loads[w.ID] = &load{id: w.ID, parts: map[place][]store.Partition{}}
 		}
-		groups[w.Group].loads[w.ID] = &load{id: w.ID, parts: map[string][]store.Partition{}}
+		groups[name] = g
 	}
 	for _, p := range s.Partitions {
 		if g := groups[s.Group(p.Computation)]; g != nil && p.State != store.Completed {

@@ -127,27 +127,6 @@ func fewest(before map[string]int, n int) int {
 	return n - stay
 }
 
-// TestAWorkerGetsNothingThatItCannotRun: not even where nobody can.
-func TestAWorkerGetsNothingThatItCannotRun(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		s := drawn(t)
-		lacking := map[string]bool{}
-		s.Lacks = func(worker, computation string) bool {
-			k := worker + " " + computation
-			if _, drawn := lacking[k]; !drawn {
-				lacking[k] = rapid.IntRange(0, 3).Draw(t, k) == 0
-			}
-			return lacking[k]
-		}
-		for _, m := range Decide(s).Moves {
-			i := slices.IndexFunc(s.Partitions, func(p store.Partition) bool { return p.ID == m.Partition })
-			if s.Lacks(m.To, s.Partitions[i].Computation) {
-				t.Fatalf("%+v: it cannot run %s", m, s.Partitions[i].Computation)
-			}
-		}
-	})
-}
-
 // TestGroupsHaveTheirOwnWorkers: partitions of a group without workers wait.
 func TestGroupsHaveTheirOwnWorkers(t *testing.T) {
 	s := State{Dead: time.Second, Workers: []store.Worker{{ID: "x", Group: "a"}, {ID: "y", Group: "b"}}, Group: func(c string) string { return c }}

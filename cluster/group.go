@@ -12,7 +12,7 @@ import (
 // group is the workers and partitions of one worker_group.
 type group struct {
 	loads map[string]*load
-	lacks func(worker, computation string) bool
+	lacks *lacks
 	// free are the partitions that nobody has who may have them.
 	free []store.Partition
 	// order has the loads by their number of partitions.
@@ -23,23 +23,24 @@ type group struct {
 // load is what one worker has.
 type load struct {
 	id    string
-	n     int                          // partitions
-	parts map[string][]store.Partition // by computation
-	place int                          // in the group's order
+	n     int                         // partitions
+	parts map[place][]store.Partition // by kind
+	place int                         // in the group's order
 }
 
-func (g *group) able(worker, computation string) bool {
-	return g.lacks == nil || !g.lacks(worker, computation)
+func (g *group) able(worker string, kind place) bool {
+	_, lacks := g.lacks.why(worker, kind)
+	return !lacks
 }
 
 func (g *group) add(p store.Partition) {
-	l := g.loads[p.Worker]
-	if l == nil || !g.able(p.Worker, p.Computation) {
+	l, kind := g.loads[p.Worker], g.lacks.kind(&p)
+	if l == nil || !g.able(p.Worker, kind) {
 		g.free = append(g.free, p)
 		return
 	}
 	l.n++
-	l.parts[p.Computation] = append(l.parts[p.Computation], p)
+	l.parts[kind] = append(l.parts[kind], p)
 }
 
 // balance hands out what is free, and then evens out: each move is from a worker
@@ -53,7 +54,7 @@ func (g *group) balance(buried []string) []store.Move {
 		l.place = i
 	}
 	for _, p := range g.free {
-		if to := g.least(p.Computation); to != nil {
+		if to := g.least(g.lacks.kind(&p)); to != nil {
 			g.give(p, to)
 		}
 	}
@@ -72,10 +73,10 @@ func (g *group) balance(buried []string) []store.Move {
 	return out
 }
 
-// least is the worker with the fewest partitions that can run the computation.
-func (g *group) least(computation string) *load {
+// least is the worker with the fewest partitions that can run a kind of them.
+func (g *group) least(kind place) *load {
 	for _, l := range g.order {
-		if g.able(l.id, computation) {
+		if g.able(l.id, kind) {
 			return l
 		}
 	}
@@ -89,16 +90,17 @@ func (g *group) give(p store.Partition, to *load) {
 	}
 	m.To = to.id
 	g.moves[p.ID] = m
-	to.parts[p.Computation] = append(to.parts[p.Computation], p)
+	kind := g.lacks.kind(&p)
+	to.parts[kind] = append(to.parts[kind], p)
 	g.swap(to.place, sort.Search(len(g.order), func(i int) bool { return g.order[i].n > to.n })-1)
 	to.n++
 }
 
-// take takes a partition of a computation from a worker.
-func (g *group) take(from *load, computation string) store.Partition {
-	ps := from.parts[computation]
+// take takes a partition of a kind from a worker.
+func (g *group) take(from *load, kind place) store.Partition {
+	ps := from.parts[kind]
 	p := ps[len(ps)-1]
-	from.parts[computation] = ps[:len(ps)-1]
+	from.parts[kind] = ps[:len(ps)-1]
 	g.swap(from.place, sort.Search(len(g.order), func(i int) bool { return g.order[i].n >= from.n }))
 	from.n--
 	return p
@@ -116,8 +118,8 @@ func (g *group) even() bool {
 		if from.n <= g.order[0].n+1 {
 			return false
 		}
-		if computation, to := g.taker(from); to != nil {
-			g.give(g.take(from, computation), to)
+		if kind, to := g.taker(from); to != nil {
+			g.give(g.take(from, kind), to)
 			return true
 		}
 	}
@@ -125,18 +127,19 @@ func (g *group) even() bool {
 }
 
 // taker finds who should have a partition of a worker that has more, and of which
-// computation: the one that it has most of.
-func (g *group) taker(from *load) (string, *load) {
-	computations := slices.SortedFunc(maps.Keys(from.parts), func(a, b string) int {
-		return cmp.Or(cmp.Compare(len(from.parts[b]), len(from.parts[a])), cmp.Compare(a, b))
+// kind: the one that it has most of.
+func (g *group) taker(from *load) (place, *load) {
+	kinds := slices.SortedFunc(maps.Keys(from.parts), func(a, b place) int {
+		return cmp.Or(cmp.Compare(len(from.parts[b]), len(from.parts[a])),
+			cmp.Compare(a.computation, b.computation), cmp.Compare(a.partition, b.partition))
 	})
-	for _, c := range computations {
-		if len(from.parts[c]) == 0 {
+	for _, k := range kinds {
+		if len(from.parts[k]) == 0 {
 			continue
 		}
-		if to := g.least(c); to != nil && to.n+1 < from.n {
-			return c, to
+		if to := g.least(k); to != nil && to.n+1 < from.n {
+			return k, to
 		}
 	}
-	return "", nil
+	return place{}, nil
 }

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/rondo-flow/rondo/engine"
 	"github.com/rondo-flow/rondo/store"
 )
 
@@ -44,21 +46,26 @@ type Info struct {
 	PID  int    `json:"pid"`
 	// Wall is its own clock, unix nanoseconds.
 	Wall int64 `json:"wall"`
+	// Lacks is what it cannot run.
+	Lacks []engine.Lack `json:"lacks,omitempty"`
 }
 
 // Member is a process's place in a cluster. It implements engine.Membership.
 type Member struct {
 	o     Options
 	store Store
-	info  Info
 
 	mu      sync.Mutex
+	info    Info
+	groupOf func(computation string) string // once it runs
 	view    *store.View
 	changed chan struct{}
 	heard   instant // when the view came
 	steady  instant // since when beats have come without a gap
 
 	control chan struct{} // capacity 1: there may be something to decide
+	news    chan struct{} // capacity 1: there is something to tell
+	decided decided       // of the goroutine that governs
 }
 
 // Build names what workers have to agree on: how they share a store. Versions of
@@ -68,16 +75,19 @@ const Build = "rondo cluster 1"
 // ErrBuild tells that the workers of a cluster share the store in another way.
 var ErrBuild = errors.New("the other workers are of a version that this one cannot work with")
 
-// Join tells the cluster of this process. It fails with ErrBuild, and changes
-// nothing, if other workers that live are of another build.
-func Join(ctx context.Context, s Store, o Options) (*Member, error) {
+// New makes the place of this process, which Join takes. It fails with ErrBuild if
+// other workers that live are of another build.
+func New(ctx context.Context, s Store, o Options) (*Member, error) {
 	if o.Lease == 0 {
 		o.Lease = DefaultLease
 	}
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	m := &Member{o: o, store: s, info: thisProcess(), changed: make(chan struct{}), control: make(chan struct{}, 1)}
+	m := &Member{
+		o: o, store: s, info: thisProcess(), changed: make(chan struct{}),
+		control: make(chan struct{}, 1), news: make(chan struct{}, 1),
+	}
 	before, err := s.View(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("look at the cluster: %w", err)
@@ -87,7 +97,31 @@ func Join(ctx context.Context, s Store, o Options) (*Member, error) {
 			return nil, fmt.Errorf("%w: worker %s is %q, this one is %q: stop those first, or start their version", ErrBuild, w.ID, w.Build, Build)
 		}
 	}
-	return m, m.beat(ctx)
+	return m, nil
+}
+
+// Join tells the cluster of this process, and of what it cannot run.
+func (m *Member) Join(ctx context.Context, lacks []engine.Lack) error {
+	m.Lacks(lacks)
+	return m.beat(ctx)
+}
+
+// Lacks tells the others soon what this process cannot run.
+func (m *Member) Lacks(what []engine.Lack) {
+	m.mu.Lock()
+	same := slices.Equal(m.info.Lacks, what)
+	m.info.Lacks = what
+	m.mu.Unlock()
+	if same {
+		return
+	}
+	for _, l := range what {
+		m.o.Log.Warn("left to workers that can run it", "computation", l.Computation, "partition", l.Partition, "reason", l.Why)
+	}
+	select {
+	case m.news <- struct{}{}:
+	default:
+	}
 }
 
 // Worker is the id under which partitions are assigned to the process.
@@ -109,10 +143,13 @@ func (m *Member) Now() int64 {
 	return m.view.Now + int64(m.heard.since())
 }
 
-// Run beats, and controls while the process holds the lease, until ctx ends. Then
+// live beats, and controls while the process holds the lease, until ctx ends. Then
 // it leaves: its partitions are free for others at once. A store that does not
 // answer is asked again. groupOf tells the worker_group of a computation.
-func (m *Member) Run(ctx context.Context, groupOf func(computation string) string) error {
+func (m *Member) live(ctx context.Context, groupOf func(computation string) string) error {
+	m.mu.Lock()
+	m.groupOf = groupOf
+	m.mu.Unlock()
 	var controller sync.WaitGroup
 	controller.Go(func() { m.govern(ctx, groupOf) })
 	ticker := time.NewTicker(m.o.Lease / 5)
@@ -120,17 +157,19 @@ func (m *Member) Run(ctx context.Context, groupOf func(computation string) strin
 	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
+			continue
 		case <-ticker.C:
-			if err := m.beat(ctx); err != nil && ctx.Err() == nil {
-				m.o.Log.Warn("the cluster cannot be told that this worker lives", "error", err)
-			}
+		case <-m.news:
+		}
+		if err := m.beat(ctx); err != nil && ctx.Err() == nil {
+			m.o.Log.Warn("the cluster cannot be told that this worker lives", "error", err)
 		}
 	}
 	controller.Wait()
 	return m.Leave(ctx)
 }
 
-// Leave gives back what the process has. Run does it at its end.
+// Leave gives back what the process has. Work does it at its end.
 func (m *Member) Leave(ctx context.Context) error {
 	leave, cancel := context.WithTimeout(context.WithoutCancel(ctx), m.o.Lease)
 	defer cancel()
@@ -143,8 +182,7 @@ func (m *Member) Leave(ctx context.Context) error {
 // beat is one sign of life.
 func (m *Member) beat(ctx context.Context) error {
 	sent := now()
-	m.info.Wall = sent.wall()
-	info, err := json.Marshal(m.info)
+	info, err := m.card(sent)
 	if err != nil {
 		return err
 	}
@@ -155,6 +193,14 @@ func (m *Member) beat(ctx context.Context) error {
 	}
 	m.take(v, sent)
 	return nil
+}
+
+// card is what the process tells about itself.
+func (m *Member) card(at instant) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.info.Wall = at.wall()
+	return json.Marshal(m.info)
 }
 
 // take keeps what a beat has brought. The store's clock was read between sent and
@@ -172,12 +218,13 @@ func (m *Member) take(v *store.View, sent instant) {
 		m.steady = came
 	}
 	m.view, m.heard = v, came
+	wall := m.info.Wall
 	if before == nil || news(before, v) {
 		close(m.changed)
 		m.changed = make(chan struct{})
 	}
 	m.mu.Unlock()
-	if skew := time.Duration(m.info.Wall - v.Now); before == nil && (skew > wrongClock || skew < -wrongClock) {
+	if skew := time.Duration(wall - v.Now); before == nil && (skew > wrongClock || skew < -wrongClock) {
 		m.o.Log.Warn("the clock of this machine is wrong, that of the database is used", "off_by", skew.Round(time.Second))
 	}
 	select {

@@ -47,6 +47,14 @@ type Reader interface {
 	Close() error
 }
 
+// Local is a source whose partitions lie on machines. Of several workers, one that has
+// a partition reads it.
+type Local interface {
+	// Look tells whether a partition can be read on this machine. One that may still
+	// appear is not there, without an error; any other error says what is wrong.
+	Look(partition string) (there bool, err error)
+}
+
 // Watermarked is a source that may know how far its partitions have come in event time
 // (use_source_watermark).
 type Watermarked interface {

@@ -28,7 +28,15 @@ func (p *Pipeline) open(ctx context.Context, s store.Store) error {
 	if err != nil {
 		return err
 	}
-	if stored == nil || !stored.Equal(next) {
+	changed := stored == nil || !stored.Equal(next)
+	if shared, ok := s.(store.Cluster); ok && (changed || len(missing) > 0) {
+		err := shared.Submit(ctx, next, missing)
+		if errors.Is(err, store.ErrConflict) {
+			return fmt.Errorf("somebody else submitted or changed the pipeline at the same time, so nothing is changed now: look at what is there (rondo spec get), and submit again: %w", err)
+		}
+		return err
+	}
+	if changed {
 		if err := s.SavePipeline(ctx, next); err != nil {
 			return fmt.Errorf("store the spec: %w", err)
 		}

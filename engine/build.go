@@ -155,7 +155,7 @@ func visitorsOf(n *node, c *spec.Computation) (plans []visitorPlan) {
 func (b *builder) function(n *node, c *spec.Computation, path string) {
 	var known bool
 	if n.factory, known = b.o.Functions.Lookup(c.ProcessingFunction); !known && c.ProcessingFunction != "" {
-		b.unknown(path+".processing_function", "function", c.ProcessingFunction, b.o.Functions.Names())
+		b.unknown(n, path+".processing_function", "function", c.ProcessingFunction, b.o.Functions.Names())
 	}
 	if !known || !b.sound(path, slices.Concat(c.Inputs, c.Outputs)...) {
 		return
@@ -190,8 +190,13 @@ func made[T any](v T, err error) (T, error) {
 	return v, err
 }
 
-// unknown tells of a name that is not one of known.
-func (b *builder) unknown(path, what, name string, known []string) {
+// unknown tells of a name that is not one of known. A worker leaves what needs it to
+// others.
+func (b *builder) unknown(n *node, path, what, name string, known []string) {
+	if b.o.Member != nil {
+		n.lacks = append(n.lacks, fmt.Sprintf("no %s %q", what, name))
+		return
+	}
 	hint := yson.DidYouMean(name, known)
 	if len(known) == 0 {
 		hint = "none is registered; add them to the registry in the options"
@@ -243,14 +248,14 @@ func (b *builder) source(ctx context.Context, n *node, c *spec.Computation, path
 	if s := yson.Join("spec.streams", id); !b.o.Spec.Sound(s) {
 		return
 	}
+	n.sourceStream, n.sourceSchema = id, b.o.Spec.Pipeline.SchemaOf(c, id)
 	factory, known := b.o.Connectors.Source(src.ClassName)
 	if !known && src.ClassName != "" {
-		b.unknown(path+".source_class_name", "source", src.ClassName, b.o.Connectors.SourceClasses())
+		b.unknown(n, path+".source_class_name", "source", src.ClassName, b.o.Connectors.SourceClasses())
 	}
 	if !known || !b.sound(path, c.Outputs...) {
 		return
 	}
-	n.sourceStream, n.sourceSchema = id, b.o.Spec.Pipeline.SchemaOf(c, id)
 	var err error
 	if n.source, err = made(factory(b.setup(c.ID, id, src.Parameters, path, n.sourceSchema, nil))); err != nil {
 		b.problem(path, err)
@@ -260,8 +265,8 @@ func (b *builder) source(ctx context.Context, n *node, c *spec.Computation, path
 		b.problem(yson.Join("spec.computations", c.ID, "watermark_strategy", "watermark_generator", "use_source_watermark"),
 			fmt.Errorf("the source %s has no watermarks of its own here: leave this out, and set out_of_orderness_bound", src.ClassName))
 	}
-	if _, later := n.source.(connector.InStore); later {
-		return // its partitions are known when there is a store, see attach
+	if _, later := n.source.(connector.InStore); later || b.o.Member != nil {
+		return // its partitions are known when there is a store, see attach and lacking
 	}
 	if err := n.enumerate(ctx); err != nil {
 		b.inputs = append(b.inputs, fmt.Errorf("%s: %w", path, err))
@@ -289,8 +294,13 @@ func (b *builder) sink(owner *node, s *spec.Sink, path string) {
 	inStore, isInStore := b.o.Connectors.StoreSink(s.ClassName)
 	factory, known := b.o.Connectors.Sink(s.ClassName)
 	known = known || isInStore
+	n := &node{id: owner.id + "/sinks/" + s.ID, owner: owner.id, kind: store.SinkPartition, dynamic: owner.dynamic}
 	if !known && s.ClassName != "" {
-		b.unknown(path+".sink_class_name", "sink", s.ClassName, b.o.Connectors.SinkClasses())
+		b.unknown(n, path+".sink_class_name", "sink", s.ClassName, b.o.Connectors.SinkClasses())
+	}
+	if len(n.lacks) > 0 { // whether it has partitions is seen in the store, see settle
+		b.inputsOf(n, s.Inputs)
+		b.plan.nodes = append(b.plan.nodes, n)
 	}
 	if !known || !b.sound(path, s.Inputs...) {
 		return
@@ -301,7 +311,6 @@ func (b *builder) sink(owner *node, s *spec.Sink, path string) {
 		owner.storeSinks = append(owner.storeSinks, storeSink{s.Inputs, sink})
 		return
 	}
-	n := &node{id: owner.id + "/sinks/" + s.ID, owner: owner.id, kind: store.SinkPartition, dynamic: owner.dynamic}
 	b.inputsOf(n, s.Inputs)
 	var err error
 	n.sink, err = made(factory(b.setup(owner.id, s.ID, s.Parameters, path, nil, b.schemas(s.Inputs))))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -20,6 +21,11 @@ type Membership interface {
 	// Now is the time by the store's clock, unix nanoseconds. That of a machine may
 	// be wrong; all workers go by this one.
 	Now() int64
+	// Lacks tells the others what this process cannot run.
+	Lacks(what []Lack)
+	// Stranded tells of which computations some of these partitions have no worker that
+	// can run them, and why.
+	Stranded(parts []store.Partition) map[string]string
 }
 
 // mine tells whether the process runs a partition.
@@ -67,7 +73,7 @@ func (p *Pipeline) enter(ctx context.Context, s store.Store) error {
 	if err := p.plan.shareable(); err != nil {
 		return err
 	}
-	stored, _, _, err := p.compare(ctx, s)
+	stored, _, parts, err := p.compare(ctx, s)
 	switch {
 	case err != nil:
 		return err
@@ -76,6 +82,7 @@ func (p *Pipeline) enter(ctx context.Context, s store.Store) error {
 	case stored.Static != p.opts.Spec.StaticText:
 		return ErrSpecChanged
 	}
+	p.plan.settle(parts)
 	return p.plan.ready(ctx, s)
 }
 
@@ -86,6 +93,15 @@ func (p *Pipeline) WorkerGroup(computation string) string {
 		return ""
 	}
 	return p.opts.Spec.Pipeline.Computations[n.owner].WorkerGroup
+}
+
+// WorkerGroups are the worker_groups that computations have, "" for those without.
+func (p *Pipeline) WorkerGroups() []string {
+	groups := map[string]bool{}
+	for _, c := range p.opts.Spec.Pipeline.Computations {
+		groups[c.WorkerGroup] = true
+	}
+	return slices.Sorted(maps.Keys(groups))
 }
 
 // moved tells after a round whether there is another one, since partitions of this
@@ -112,6 +128,8 @@ func (e *environment) attend(ctx context.Context, p *Pipeline, parts []store.Par
 			e.halt.Load().end()
 			e.exchange.wakeAll()
 			return nil
+		case e.mayLack():
+			again = time.After(lacksEvery)
 		}
 		select {
 		case <-ctx.Done():
@@ -120,6 +138,7 @@ func (e *environment) attend(ctx context.Context, p *Pipeline, parts []store.Par
 			return nil
 		case <-changed:
 		case <-again:
+			e.tellLacks(ctx, p.plan, parts)
 		}
 	}
 }

@@ -17,9 +17,11 @@ import (
 // alone is the place of the only worker, which has every partition.
 type alone struct{ view store.View }
 
-func (alone) Worker() string                          { return "" }
-func (a *alone) View() (*store.View, <-chan struct{}) { return &a.view, nil }
-func (alone) Now() int64                              { return time.Now().UnixNano() }
+func (alone) Worker() string                               { return "" }
+func (a *alone) View() (*store.View, <-chan struct{})      { return &a.view, nil }
+func (alone) Now() int64                                   { return time.Now().UnixNano() }
+func (alone) Lacks([]Lack)                                 {}
+func (alone) Stranded([]store.Partition) map[string]string { return nil }
 
 // TestAWorkerJoinsTablesInTheStore: it finds the pipeline that was submitted, and the
 // tables in the store, as the process does that has the store for itself.

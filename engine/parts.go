@@ -110,7 +110,7 @@ var errNoParts = errors.New("its target cannot be written in parts, as it must b
 func (p *plan) shareable() error {
 	var problems []error
 	for _, n := range p.nodes {
-		if _, ok := n.sink.(connector.Parted); n.kind == store.SinkPartition && !ok {
+		if _, ok := n.sink.(connector.Parted); n.kind == store.SinkPartition && n.sink != nil && !ok {
 			problems = append(problems, fmt.Errorf("sink %s: %w", n.id, errNoParts))
 		}
 	}

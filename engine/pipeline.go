@@ -119,6 +119,8 @@ type environment struct {
 	mu     sync.Mutex // boards and notes
 	boards map[store.PartitionID]*board
 	notes  map[string]string // by computation: what its repartition waits for
+
+	lacks []Lack // what this worker told that it cannot run
 }
 
 // Run works until the pipeline is completed, stopped or paused, and returns what
@@ -211,6 +213,7 @@ func (e *environment) arrange(ctx context.Context, p *plan) ([]store.Partition, 
 		return nil, err
 	}
 	e.wishes.want(p, o)
+	e.tellLacks(ctx, p, parts)
 	return parts, nil
 }
 

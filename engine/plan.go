@@ -65,6 +65,8 @@ type node struct {
 	told         []partition.Output // streams of its own that sources stay behind
 	sourceKeys   []string
 
+	lacks []string // what of it this worker has not, see lacking
+
 	sink       connector.Sink // sink partitions
 	storeSinks []storeSink    // written in the node's own epochs
 

@@ -30,9 +30,12 @@ func (p *Pipeline) Problems() (out []Problem) {
 	if env == nil {
 		return nil
 	}
-	now := env.clock.mono()
+	now, stranded := env.clock.mono(), env.stranded()
 	for _, n := range p.plan.nodes {
 		at := "/computations/" + n.id
+		if why := stranded[n.id]; why != "" {
+			out = append(out, Problem{Path: at + "/assignment", Message: why})
+		}
 		if why := env.waitsFor(n); why != "" {
 			out = append(out, Problem{at + "/repartition", why, true})
 		}

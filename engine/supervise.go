@@ -88,6 +88,9 @@ func (e *environment) runJob(ctx context.Context, n *node, b *board, id store.Pa
 	if e.halted() {
 		return paused, nil
 	}
+	if err := e.present(n, &b.part); err != nil {
+		return 0, err
+	}
 	j, err := startJob(ctx, e, n, b, id)
 	if errors.Is(err, errCompleted) {
 		return completed, nil

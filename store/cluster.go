@@ -14,8 +14,12 @@ import (
 //
 // Errors are as those of Committer. Whatever loses its outcome may be asked again.
 type Cluster interface {
+	// Submit is SavePipeline and CreatePartitions in one transaction, so that of two
+	// who submit at once one makes everything and the other nothing: ErrConflict.
+	Submit(ctx context.Context, p *Pipeline, more []Partition) error
 	// Beat says that a worker lives, takes the lease for it if nobody else holds
-	// it, and tells what all are to know.
+	// it, and tells what all are to know. Workers are for the holder alone: to tell
+	// all of all would grow with the square of their number.
 	Beat(ctx context.Context, b *Beat) (*View, error)
 	// View tells what a beat tells, for those who only look.
 	View(ctx context.Context) (*View, error)
@@ -62,11 +66,11 @@ type View struct {
 	// Now is the moment by the store's clock, unix nanoseconds.
 	Now     int64
 	Lease   Lease
-	Workers []Worker // ordered by id
+	Workers []Worker // ordered by id; only of View, and of a beat of the holder
 	// Layout changes with every new partition, Assignment with every owner,
 	// Pipeline with everything stored of that.
 	Layout, Assignment, Pipeline uint64
-	// Unfinished is how many partitions are not Completed.
+	// Unfinished is 0 once all partitions are Completed.
 	Unfinished int
 }
 

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"github.com/rondo-flow/rondo/cluster"
+	"github.com/rondo-flow/rondo/store"
 	"github.com/rondo-flow/rondo/store/pgstore"
 )
 
@@ -60,6 +62,11 @@ func (c *submitCommand) Run(io *streams) (err error) {
 	v, err := shared.View(ctx)
 	if err != nil {
 		return err
+	}
+	for _, g := range p.WorkerGroups() {
+		if len(v.Workers) > 0 && !slices.ContainsFunc(v.Workers, func(w store.Worker) bool { return w.Group == g }) {
+			log.Warn("no worker of this group runs, so its computations stand still: start one with rondo worker --group", "group", g)
+		}
 	}
 	_, err = fmt.Fprintf(io.out, "pipeline %s is submitted, version %d; %s\n", s.Name, v.Pipeline, workersText(len(v.Workers)))
 	return err

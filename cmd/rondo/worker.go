@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/rondo-flow/rondo/cluster"
 	"github.com/rondo-flow/rondo/engine"
 	"github.com/rondo-flow/rondo/spec"
-	"github.com/rondo-flow/rondo/store"
 	"github.com/rondo-flow/rondo/store/pgstore"
 )
 
@@ -27,7 +25,7 @@ type workerCommand struct {
 func (workerCommand) Help() string {
 	return `Runs a share of the pipeline that was submitted to the store, or waits for one. Start as many as you like, on any machines that reach the store: partitions are spread evenly, and move when workers come, go or die. Ctrl-C gives them back at once; kill -9 loses nothing.
 
-Each worker has to find the files that the sources name. It ends when the pipeline is completed.
+What a worker lacks, such as a file that a source names, is left to workers that have it. It ends when the pipeline is completed.
 
 Example:
   rondo worker --store postgres://rondo@db/flows`
@@ -54,63 +52,22 @@ func (c *workerCommand) Run(io *streams) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, shared.Close()) }()
-	for {
-		var sum *engine.Summary
-		s, err := submitted(told, shared, log)
-		if s != nil {
-			sum, err = c.work(told, io, shared, s, id, log)
-		}
-		switch {
-		case errors.Is(err, engine.ErrSpecChanged):
-			log.Info("another spec was submitted, starting again with it")
-		case outlives(err) && told.Err() == nil:
-			log.Warn("the store does not answer, trying again", "in", submittedEvery, "error", err)
-			pause(told, submittedEvery)
-		case err != nil || s == nil:
-			return err
-		default:
-			log.Info("ended", "completed", sum.Completed)
-			return printSummary(io.out, "text", s.Name, &outcome{Summary: sum})
-		}
+	name := ""
+	o := cluster.Options{Worker: id, Group: c.Group, Lease: c.Lease, Log: log}
+	sum, err := cluster.Run(told, shared, o, func(ctx context.Context, s *spec.Spec, m *cluster.Member) (*engine.Summary, error) {
+		name = s.Name
+		return c.work(ctx, io, m, s, log)
+	})
+	if err != nil || sum == nil {
+		return err
 	}
-}
-
-// outlives tells errors of a store that may answer again: a worker outlives them.
-func outlives(err error) bool {
-	return errors.Is(err, store.ErrUnavailable) && !errors.Is(err, store.ErrStopped)
-}
-
-func pause(told context.Context, d time.Duration) {
-	select {
-	case <-told.Done():
-	case <-time.After(d):
-	}
-}
-
-// submittedEvery is how often a worker looks for a pipeline.
-const submittedEvery = time.Second
-
-// submitted waits for the pipeline of the store; nil once told is done.
-func submitted(told context.Context, s cluster.Store, log *slog.Logger) (*spec.Spec, error) {
-	for said := false; ; said = true {
-		stored, err := s.Pipeline(told)
-		switch {
-		case told.Err() != nil:
-			return nil, nil
-		case err != nil:
-			return nil, err
-		case stored != nil:
-			return spec.Stored(stored.Name, "the submitted spec", stored.Static, stored.Dynamic)
-		case !said:
-			log.Info("no pipeline is submitted to the store, waiting for one: rondo submit FILE")
-		}
-		pause(told, submittedEvery)
-	}
+	log.Info("ended", "completed", sum.Completed)
+	return printSummary(io.out, "text", name, &outcome{Summary: sum})
 }
 
 // work takes part in the cluster until the pipeline is completed, its spec changes,
 // or told is done.
-func (c *workerCommand) work(told context.Context, io *streams, shared cluster.Store, s *spec.Spec, id string, log *slog.Logger) (_ *engine.Summary, err error) {
+func (c *workerCommand) work(told context.Context, io *streams, m *cluster.Member, s *spec.Spec, log *slog.Logger) (_ *engine.Summary, err error) {
 	dataDir, folder, err := c.holdFolder(told, io, s.Name)
 	if err != nil {
 		return nil, err
@@ -120,26 +77,10 @@ func (c *workerCommand) work(told context.Context, io *streams, shared cluster.S
 	if err != nil {
 		return nil, err
 	}
-	member, err := cluster.Join(told, shared, cluster.Options{Worker: id, Group: c.Group, Lease: c.Lease, Log: log})
+	o.SpecDir, o.Member = string(c.SpecDir), m
+	p, err := prepareWith(told, o)
 	if err != nil {
 		return nil, err
 	}
-	o.SpecDir, o.Member = string(c.SpecDir), member
-	p, err := prepareWith(told, o)
-	if err != nil {
-		return nil, errors.Join(err, member.Leave(told))
-	}
-	defer context.AfterFunc(told, p.Pause)()
-	living, die := context.WithCancel(context.WithoutCancel(told))
-	var beating sync.WaitGroup
-	var left error
-	beating.Go(func() { left = member.Run(living, p.WorkerGroup) })
-	log.Info("joined", "pipeline", s.Name, "group", c.Group)
-	sum, err := p.Run(context.WithoutCancel(told), shared)
-	die()
-	beating.Wait()
-	if left != nil {
-		log.Warn("left without a word", "error", left)
-	}
-	return sum, err
+	return m.Work(told, p)
 }

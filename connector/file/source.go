@@ -56,6 +56,18 @@ func (s *source) Partitions(context.Context) ([]string, error) {
 	return paths, errors.Join(errs...)
 }
 
+// Look tells whether a file is there. One that is followed may still appear.
+func (s *source) Look(path string) (there bool, err error) {
+	if !s.has(path) {
+		return false, fmt.Errorf("the file %s is not here", s.of(path))
+	}
+	if err := s.look(path); err != nil {
+		return false, err
+	}
+	_, err = os.Stat(s.of(path))
+	return err == nil, nil
+}
+
 // look tells what is wrong with a path before anything is read.
 func (s *source) look(path string) error {
 	whole := s.of(path)

@@ -39,7 +39,7 @@ var layers = []layer{
 	{"external", []string{"connector/rowtext", "flow", "schema", "yson"}},
 	{"function", []string{"flow", "schema", "yson"}},
 	{"engine", []string{"partition", "visit", "store", "connector", "external", "schema", "flow", "spec", "yson"}},
-	{"cluster", []string{"store"}},
+	{"cluster", []string{"engine", "spec", "store"}},
 	{"console", []string{"engine", "visit", "store", "spec", "yson"}},
 	{"flowtest", []string{"flow", "schema", "yson"}},
 	{"cmd/...", []string{"cluster", "console", "engine", "spec", "store", "store/pebblestore", "store/pgstore", "connector", "connector/...", "external", "function", "flow", "schema", "yson", "internal/bench", "cmd/..."}},

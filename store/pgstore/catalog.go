@@ -43,6 +43,16 @@ func (s *Store) Pipeline(ctx context.Context) (out *store.Pipeline, err error) {
 
 // SavePipeline replaces the stored pipeline if p was made from it.
 func (s *Store) SavePipeline(ctx context.Context, p *store.Pipeline) error {
+	return s.Submit(ctx, p, nil)
+}
+
+// Submit is that and CreatePartitions.
+func (s *Store) Submit(ctx context.Context, p *store.Pipeline, more []store.Partition) error {
+	for i := range more {
+		if err := more[i].Validate(); err != nil {
+			return err
+		}
+	}
 	next := pgsql.InsertPipelineParams{
 		Version: int64(p.Version + 1), Name: []byte(p.Name), Static: []byte(p.Static), Dynamic: []byte(p.Dynamic), Loaded: []byte(p.Loaded),
 		RunComputations: texts(p.Runs, func(r *store.Run) string { return r.Computation }),
@@ -54,6 +64,9 @@ func (s *Store) SavePipeline(ctx context.Context, p *store.Pipeline) error {
 		saved, err := s.savePipeline(ctx, tx, p.Version, &next)
 		if err == nil && saved == 0 {
 			err = fmt.Errorf("the pipeline has not version %d any more: %w", p.Version, store.ErrConflict)
+		}
+		if err == nil && len(more) > 0 {
+			_, err = s.create(ctx, tx, more)
 		}
 		return err
 	})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -34,7 +35,10 @@ func (s *Store) Beat(ctx context.Context, b *store.Beat) (view *store.View, err 
 				return err
 			}
 		}
-		view, err = s.look(ctx, tx)
+		if view, err = s.look(ctx, tx); err != nil || view.Lease.Holder != w.ID {
+			return err
+		}
+		view.Workers, err = s.workers(ctx, tx, view)
 		return err
 	})
 	if err != nil {
@@ -46,7 +50,9 @@ func (s *Store) Beat(ctx context.Context, b *store.Beat) (view *store.View, err 
 // View tells what is known of the cluster.
 func (s *Store) View(ctx context.Context) (view *store.View, err error) {
 	err = s.snapshot(ctx, func(ctx context.Context, db pgsql.DBTX) error {
-		view, err = s.look(ctx, db)
+		if view, err = s.look(ctx, db); err == nil {
+			view.Workers, err = s.workers(ctx, db, view)
+		}
 		return err
 	})
 	if err != nil {
@@ -60,19 +66,22 @@ func (s *Store) look(ctx context.Context, db pgsql.DBTX) (*store.View, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &store.View{
+	return &store.View{
 		Now: l.Now.Time.UnixNano(), Lease: store.Lease{Holder: l.Holder, Term: uint64(l.Term)},
 		Layout: uint64(l.Layout), Assignment: uint64(l.Assignment), Pipeline: uint64(l.Pipeline),
 		Unfinished: int(l.Unfinished),
-	}
+	}, nil
+}
+
+func (s *Store) workers(ctx context.Context, db pgsql.DBTX, v *store.View) (out []store.Worker, err error) {
 	workers, err := s.sql.Workers(ctx, db)
 	for _, w := range workers {
-		v.Workers = append(v.Workers, store.Worker{
+		out = append(out, store.Worker{
 			ID: w.ID, Group: w.WorkerGroup, Build: w.Build, Info: w.Info,
-			Unseen: max(l.Now.Time.Sub(w.Seen.Time), 0), Joined: w.Joined.Time.UnixNano(),
+			Unseen: max(time.Unix(0, v.Now).Sub(w.Seen.Time), 0), Joined: w.Joined.Time.UnixNano(),
 		})
 	}
-	return v, err
+	return out, err
 }
 
 // Assign moves partitions, all or none.

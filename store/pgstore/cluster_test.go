@@ -44,8 +44,8 @@ func TestTheLeaseHasOneHolderAndTermsGrow(t *testing.T) {
 	if first.Lease != (store.Lease{Holder: "a", Term: 1}) || second.Lease != first.Lease {
 		t.Fatalf("the lease is %+v, then %+v", first.Lease, second.Lease)
 	}
-	if len(second.Workers) != 2 || second.Workers[0].ID != "a" || second.Workers[1].Group != "g" || string(second.Workers[1].Info) != "b" {
-		t.Errorf("workers: %+v", second.Workers)
+	if ws := beat(t, a, "a", time.Minute).Workers; len(ws) != 2 || ws[0].ID != "a" || ws[1].Group != "g" || string(ws[1].Info) != "b" || second.Workers != nil {
+		t.Errorf("workers: the controller hears of %+v, the other of %+v", ws, second.Workers)
 	}
 	p := made(t, a, 1)[0]
 	if err := a.Leave(t.Context(), "a"); err != nil {

@@ -13,7 +13,7 @@ SELECT clock_timestamp()::timestamptz AS now, l.holder, l.term,
     coalesce((SELECT p.version FROM pipeline p), 0)::bigint AS pipeline,
     (SELECT c.last FROM counters c WHERE c.name = 'partition')::bigint AS layout,
     (SELECT c.last FROM counters c WHERE c.name = 'assignment')::bigint AS assignment,
-    (SELECT count(*) FROM partitions p WHERE p.state <> 2)::bigint AS unfinished
+    EXISTS (SELECT 1 FROM partitions p WHERE p.state <> 2)::integer AS unfinished
 FROM lease l;
 
 -- name: Workers :many

@@ -108,7 +108,7 @@ SELECT clock_timestamp()::timestamptz AS now, l.holder, l.term,
     coalesce((SELECT p.version FROM pipeline p), 0)::bigint AS pipeline,
     (SELECT c.last FROM counters c WHERE c.name = 'partition')::bigint AS layout,
     (SELECT c.last FROM counters c WHERE c.name = 'assignment')::bigint AS assignment,
-    (SELECT count(*) FROM partitions p WHERE p.state <> 2)::bigint AS unfinished
+    EXISTS (SELECT 1 FROM partitions p WHERE p.state <> 2)::integer AS unfinished
 FROM lease l
 `
 
@@ -119,7 +119,7 @@ type LookRow struct {
 	Pipeline   int64
 	Layout     int64
 	Assignment int64
-	Unfinished int64
+	Unfinished int32
 }
 
 func (q *Queries) Look(ctx context.Context, db DBTX) (LookRow, error) {
