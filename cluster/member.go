@@ -48,6 +48,8 @@ type Info struct {
 	Wall int64 `json:"wall"`
 	// Lacks is what it cannot run.
 	Lacks []engine.Lack `json:"lacks,omitempty"`
+	// Said is what it has to tell the others about its work.
+	Said json.RawMessage `json:"said,omitempty"`
 }
 
 // Member is a process's place in a cluster. It implements engine.Membership.
@@ -62,6 +64,7 @@ type Member struct {
 	changed chan struct{}
 	heard   instant // when the view came
 	steady  instant // since when beats have come without a gap
+	say     func() []byte
 
 	control chan struct{} // capacity 1: there may be something to decide
 	news    chan struct{} // capacity 1: there is something to tell
@@ -70,7 +73,7 @@ type Member struct {
 
 // Build names what workers have to agree on: how they share a store. Versions of
 // the program that have it in common may run side by side.
-const Build = "rondo cluster 1"
+const Build = "rondo cluster 2"
 
 // ErrBuild tells that the workers of a cluster share the store in another way.
 var ErrBuild = errors.New("the other workers are of a version that this one cannot work with")
@@ -143,6 +146,41 @@ func (m *Member) Now() int64 {
 	return m.view.Now + int64(m.heard.since())
 }
 
+// Tell makes beats carry what say returns.
+func (m *Member) Tell(say func() []byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.say = say
+}
+
+// said is what the next beat tells. Whoever says it may ask for the time.
+func (m *Member) said() []byte {
+	m.mu.Lock()
+	say := m.say
+	m.mu.Unlock()
+	if say == nil {
+		return nil
+	}
+	return say()
+}
+
+// Hear reads what the workers have told with their last beats.
+func (m *Member) Hear(ctx context.Context) (*engine.Heard, error) {
+	v, err := m.store.View(ctx)
+	if err != nil {
+		return nil, err
+	}
+	h := &engine.Heard{Now: v.Now, Assignment: v.Assignment, Told: map[string][]byte{}}
+	for _, w := range v.Workers {
+		var info Info
+		if err := json.Unmarshal(w.Info, &info); err != nil {
+			return nil, fmt.Errorf("what worker %s tells of itself cannot be read: %w", w.ID, err)
+		}
+		h.Told[w.ID] = info.Said
+	}
+	return h, nil
+}
+
 // live beats, and controls while the process holds the lease, until ctx ends. Then
 // it leaves: its partitions are free for others at once. A store that does not
 // answer is asked again. groupOf tells the worker_group of a computation.
@@ -182,7 +220,7 @@ func (m *Member) Leave(ctx context.Context) error {
 // beat is one sign of life.
 func (m *Member) beat(ctx context.Context) error {
 	sent := now()
-	info, err := m.card(sent)
+	info, err := m.card(sent, m.said())
 	if err != nil {
 		return err
 	}
@@ -196,10 +234,10 @@ func (m *Member) beat(ctx context.Context) error {
 }
 
 // card is what the process tells about itself.
-func (m *Member) card(at instant) ([]byte, error) {
+func (m *Member) card(at instant, said []byte) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.info.Wall = at.wall()
+	m.info.Wall, m.info.Said = at.wall(), said
 	return json.Marshal(m.info)
 }
 

@@ -109,7 +109,12 @@ func (r *rig) registries() (*flow.Registry, *connector.Registry) {
 	err := errors.Join(
 		functions.Register("count", func(flow.Setup) (flow.Function, error) { return r.newFunction(), nil }),
 		connectors.AddSource("memory", func(connector.Setup) (connector.Source, error) { return (*memorySource)(r), nil }),
-		connectors.AddSink("memory", func(connector.Setup) (connector.Sink, error) { return r.sink, nil }))
+		connectors.AddSink("memory", func(connector.Setup) (connector.Sink, error) {
+			if r.shared {
+				return partedSink{r.sink}, nil
+			}
+			return r.sink, nil
+		}))
 	for name, f := range r.functions {
 		err = errors.Join(err, functions.Register(name, func(flow.Setup) (flow.Function, error) { return f, nil }))
 	}

@@ -35,6 +35,7 @@
 //	job.go                the driver of one machine: one goroutine
 //	supervise.go          starts jobs again when they fail (D-1, D-24)
 //	exchange.go           hand-over in memory between partitions (D-10, D-18)
+//	gossip.go, tidings.go what other workers have committed and told
 //	router.go, wire.go    output to inbox rows and back
 //	process_*.go          what an epoch does: function, passthrough, sink
 //	orders.go, control.go what a running pipeline is told: dynamic spec, run-now

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -26,6 +27,8 @@ type exchange struct {
 	// held are the partitions that are held back, or were (D-17).
 	held        map[store.PartitionID]heldState
 	heldVersion atomic.Uint64 // written under the lock
+	// tidings are what other workers have told, nil before they have.
+	tidings atomic.Pointer[tidings]
 }
 
 // inboxSize is what waits for a partition, produced and not consumed (D-18). It
@@ -46,12 +49,14 @@ func newExchange() *exchange {
 }
 
 // reset begins with these partitions, which nothing waits for and nothing may. It
-// is called while no job runs: those look sizes up without the lock.
-func (x *exchange) reset(ids []store.PartitionID) {
+// is called while no job runs: those look sizes up without the lock. Epochs whose
+// outcome is unknown stay noted of partitions that have another job here.
+func (x *exchange) reset(ids []store.PartitionID, stays func(store.PartitionID) bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.underway = map[store.PartitionID]int64{}
+	maps.DeleteFunc(x.underway, func(id store.PartitionID, _ int64) bool { return !stays(id) })
 	x.held = map[store.PartitionID]heldState{}
+	x.tidings.Store(nil)
 	x.sizes = make(map[store.PartitionID]*inboxSize, len(ids))
 	for _, id := range ids {
 		x.sizes[id] = &inboxSize{}

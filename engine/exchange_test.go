@@ -19,7 +19,7 @@ func handover(producer store.PartitionID, number uint64, size int) partition.Han
 // newTestExchange has partition 1.
 func newTestExchange(messages, bytes int64) *exchange {
 	x := newExchange()
-	x.reset([]store.PartitionID{1})
+	x.reset([]store.PartitionID{1}, nil)
 	x.limit(1, messages, bytes)
 	return x
 }
@@ -155,7 +155,7 @@ func TestOutputIsHeldBackUntilLittleWaits(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				x := newExchange()
-				x.reset([]store.PartitionID{0, 1})
+				x.reset([]store.PartitionID{0, 1}, nil)
 				for id := range store.PartitionID(2) {
 					x.limit(id, 1000, 10*holdBytes)
 					x.add(id, 1, holdBytes*2/3)
@@ -179,7 +179,7 @@ func TestOutputIsHeldBackUntilLittleWaits(t *testing.T) {
 func TestAnEpochHoldsSystemTimeUntilItsOutcomeIsKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x, c := newExchange(), newClock()
-		x.reset([]store.PartitionID{1, 2})
+		x.reset([]store.PartitionID{1, 2}, nil)
 		box := x.open(2)
 		from := map[store.PartitionID][]int{1: {0}}
 		passed := func() time.Duration {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -24,15 +25,17 @@ const (
 type gossip struct {
 	env     *environment
 	plan    *plan
-	foreign map[store.PartitionID]bool
-	seen    map[store.PartitionID]*store.Report
+	foreign map[store.PartitionID]*stranger
+	// owners are those of partitions as of an assignment.
+	owners     map[store.PartitionID]string
+	assignment uint64
 }
 
 func (e *environment) newGossip(p *plan, parts []store.Partition) *gossip {
-	g := &gossip{env: e, plan: p, foreign: map[store.PartitionID]bool{}, seen: map[store.PartitionID]*store.Report{}}
+	g := &gossip{env: e, plan: p, foreign: map[store.PartitionID]*stranger{}}
 	for i := range parts {
-		if !e.mine(&parts[i]) {
-			g.foreign[parts[i].ID] = true
+		if n := p.node(parts[i].Computation); n != nil && !e.mine(&parts[i]) {
+			g.foreign[parts[i].ID] = &stranger{node: n, heard: e.clock.mono()}
 		}
 	}
 	return g
@@ -40,19 +43,16 @@ func (e *environment) newGossip(p *plan, parts []store.Partition) *gossip {
 
 // run asks until the round ends. That the store does not answer stops nobody else.
 func (g *gossip) run(ctx context.Context) error {
-	var sized time.Duration
-	told := &store.Hint{All: true}
-	for len(g.foreign) > 0 {
-		if err := g.hear(ctx, told); err != nil && ctx.Err() == nil {
-			g.env.log.Warn("reports of other workers cannot be read", "error", err)
+	if len(g.foreign) == 0 {
+		return nil
+	}
+	asked := -sizesEvery
+	for told := (&store.Hint{}); ; told = g.listen(ctx) {
+		if now := g.env.clock.mono(); now-asked >= sizesEvery {
+			asked, told.All = now, true // a hint may be lost
+			g.warn(ctx, "the inboxes of other workers cannot be read", g.measure(ctx))
 		}
-		told = g.listen(ctx)
-		if now := g.env.clock.mono(); now-sized >= sizesEvery {
-			sized, told.All = now, true // a hint may be lost
-			if err := g.measure(ctx); err != nil && ctx.Err() == nil {
-				g.env.log.Warn("the inboxes of other workers cannot be read", "error", err)
-			}
-		}
+		g.warn(ctx, "what other workers have done cannot be read", g.hear(ctx, told))
 		select {
 		case <-ctx.Done():
 			return nil
@@ -61,7 +61,12 @@ func (g *gossip) run(ctx context.Context) error {
 		default:
 		}
 	}
-	return nil
+}
+
+func (g *gossip) warn(ctx context.Context, what string, err error) {
+	if err != nil && ctx.Err() == nil {
+		g.env.log.Warn(what, "error", err)
+	}
 }
 
 // listen waits until others have told something, or for a moment.
@@ -81,40 +86,48 @@ func (g *gossip) listen(ctx context.Context) *store.Hint {
 	return told
 }
 
-// hear passes on the reports that are new.
+// hear passes on the reports that are new, and what workers have told before all
+// reports are read.
 func (g *gossip) hear(ctx context.Context, told *store.Hint) error {
+	var t *tidings
+	var held []store.PartitionID
+	var deaf error
+	if told.All && g.plan.talks() {
+		t, held, deaf = g.ask(ctx)
+	}
 	reports, err := g.read(ctx, told)
 	if err != nil {
-		return fmt.Errorf("read reports: %w", err)
+		return errors.Join(deaf, fmt.Errorf("read reports: %w", err))
 	}
 	for i := range reports {
 		r := &reports[i]
-		if before := g.seen[r.Partition]; g.foreign[r.Partition] && (before == nil || !r.Equal(before)) {
-			g.seen[r.Partition] = r
-			g.pass(r, before)
+		if f := g.foreign[r.Partition]; f != nil && (f.report == nil || !r.Equal(f.report)) {
+			before := f.report
+			f.report, f.heard = r, g.env.clock.mono()
+			g.pass(f.node, r, before)
+			g.align(r.Partition, f)
 		}
 	}
-	return nil
+	if t != nil {
+		g.believe(t, held)
+	}
+	return deaf
 }
 
 func (g *gossip) read(ctx context.Context, told *store.Hint) ([]store.Report, error) {
 	if told.All {
 		return g.env.store.Reports(ctx)
 	}
-	of := slices.DeleteFunc(told.Reporters, func(id store.PartitionID) bool { return !g.foreign[id] })
+	of := slices.DeleteFunc(told.Reporters, func(id store.PartitionID) bool { return g.foreign[id] == nil })
 	if len(of) == 0 {
 		return nil, nil
 	}
 	return g.env.store.(store.Hinter).ReportsOf(ctx, of)
 }
 
-func (g *gossip) pass(r, before *store.Report) {
-	n := g.plan.node(r.Computation)
-	if n == nil {
-		return
-	}
+func (g *gossip) pass(n *node, r, before *store.Report) {
 	for _, id := range n.consumers {
-		if g.foreign[id] {
+		if g.foreign[id] != nil {
 			continue
 		}
 		if before != nil && before.Generation == r.Generation && before.LastRow(id) == r.LastRow(id) {

@@ -39,6 +39,7 @@ type rig struct {
 	buffer     int    // Options.VisitBuffer
 	dead       string // a source partition that cannot be opened
 	timed      bool   // the source has watermarks of its own: the time of the next row
+	shared     bool   // several workers run it
 }
 
 // newRig makes n rows over the given number of keys, in two source partitions.

@@ -75,6 +75,10 @@ func (j *job) passTime(now visit.Instant) {
 		return
 	}
 	var e partition.TimePassed
+	if j.mind != nil {
+		j.mind.hear(j.env.exchange) // before what is held is looked up
+		e.Known = j.mind.upTo(now.Mono)
+	}
 	e.Held, j.heldSeen = j.env.exchange.heldSince(j.heldSeen, j.idlers)
 	j.machine.Step(now, e)
 }

@@ -44,6 +44,7 @@ type job struct {
 	held     bool                // as readers were told
 	idlers   []store.PartitionID // producers that may be idle
 	heldSeen uint64              // up to which of them is known who is held back
+	mind     *mind               // nil if nobody has to tell anything
 	limit    partition.Aligned
 	delay    partition.Delayed
 	reported time.Duration
@@ -103,7 +104,9 @@ func (j *job) load(ctx context.Context, id store.PartitionID) (err error) {
 	if j.node.systemTimed() {
 		j.writers = j.node.writers()
 	}
-	j.idlers = j.node.idlers()
+	if j.idlers = j.node.idlers(); j.idlers != nil || j.writers != nil {
+		j.mind = j.env.newMind(j.node)
+	}
 	j.blocked = make([]bool, len(j.node.outputs))
 	j.scans, j.passes = j.node.scans(), make([]uint64, len(j.node.visitors))
 	j.answers = make(chan partition.Event, len(j.node.visitors)+len(j.node.timers))
@@ -111,7 +114,11 @@ func (j *job) load(ctx context.Context, id store.PartitionID) (err error) {
 		return err
 	}
 	now := j.env.clock.now()
-	j.machine = partition.New(j.node.machineConfig(j.stored, j.orders.of(j.node)), now)
+	cfg := j.node.machineConfig(j.stored, j.orders.of(j.node))
+	if j.env.member != nil {
+		cfg.Told = j.node.told
+	}
+	j.machine = partition.New(cfg, now)
 	j.machine.Step(now, partition.ReportsRead{Reports: reports})
 	j.order(now)
 	for _, w := range j.machine.Warnings() {
@@ -275,14 +282,6 @@ func (j *job) takeIn(now visit.Instant) error {
 	j.tellHeld(now, j.source != nil && j.machine.HeldBack())
 	j.passTime(now)
 	return nil
-}
-
-// passed is nil where nobody asks for system times.
-func (j *job) passed() []int64 {
-	if j.writers == nil {
-		return nil
-	}
-	return j.env.exchange.passed(j.box, len(j.node.inputs), j.writers, j.env.clock)
 }
 
 func (j *job) takeDrain(now visit.Instant) {

@@ -19,13 +19,14 @@ type Membership interface {
 	// something else is.
 	View() (*store.View, <-chan struct{})
 	// Now is the time by the store's clock, unix nanoseconds. That of a machine may
-	// be wrong; all workers go by this one.
+	// be wrong; all workers go by this one. It does not go back.
 	Now() int64
 	// Lacks tells the others what this process cannot run.
 	Lacks(what []Lack)
 	// Stranded tells of which computations some of these partitions have no worker that
 	// can run them, and why.
 	Stranded(parts []store.Partition) map[string]string
+	Talk
 }
 
 // mine tells whether the process runs a partition.

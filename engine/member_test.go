@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"testing"
@@ -22,6 +23,8 @@ func (a *alone) View() (*store.View, <-chan struct{})      { return &a.view, nil
 func (alone) Now() int64                                   { return time.Now().UnixNano() }
 func (alone) Lacks([]Lack)                                 {}
 func (alone) Stranded([]store.Partition) map[string]string { return nil }
+func (alone) Tell(func() []byte)                           {}
+func (alone) Hear(context.Context) (*Heard, error)         { return &Heard{}, nil }
 
 // TestAWorkerJoinsTablesInTheStore: it finds the pipeline that was submitted, and the
 // tables in the store, as the process does that has the store for itself.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -150,6 +151,9 @@ func (p *Pipeline) Run(ctx context.Context, s store.Store) (*Summary, error) {
 	if err := p.plan.beginJoiners(); err != nil {
 		return nil, err
 	}
+	if env.member != nil && p.plan.talks() {
+		env.member.Tell(env.say)
+	}
 	p.begin(env)
 	err = p.work(ctx, env, parts)
 	env.over.Store(true)
@@ -202,7 +206,10 @@ func (e *environment) arrange(ctx context.Context, p *plan) ([]store.Partition, 
 	if err := p.wire(parts); err != nil {
 		return nil, err
 	}
-	e.exchange.reset(ids(parts))
+	e.exchange.reset(ids(parts), func(id store.PartitionID) bool {
+		i := slices.IndexFunc(parts, func(p store.Partition) bool { return p.ID == id })
+		return i >= 0 && parts[i].State != store.Completed && e.mine(&parts[i])
+	})
 	e.alignments.Store(newAlignments(p, e.mine, e.clock.mono()))
 	for _, size := range sizes {
 		e.exchange.add(size.Target, size.Messages, size.Bytes)

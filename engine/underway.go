@@ -14,8 +14,7 @@ import (
 // A former epoch whose commit failed keeps its time until the partition's next job has
 // a generation (settleEpoch): its rows may be in the store, or come there.
 //
-// Epochs of other processes are not known here. Of what those send, only that holds
-// system time back which was read and waits.
+// Epochs of other processes are not known here: those tell (tidings).
 func (x *exchange) beginEpoch(id store.PartitionID, c clock) int64 {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -84,6 +83,19 @@ func (j *job) endEpoch() {
 	if j.node.heeded {
 		j.env.exchange.endEpoch(j.stored.Partition.ID, j.node.consumers)
 	}
+}
+
+// passed is nil where nobody asks for system times.
+func (j *job) passed() []int64 {
+	if j.writers == nil {
+		return nil
+	}
+	times := j.env.exchange.passed(j.box, len(j.node.inputs), j.writers, j.env.clock)
+	if j.mind != nil {
+		j.mind.hear(j.env.exchange)
+		j.mind.bound(times)
+	}
+	return times
 }
 
 // systemTimed tells that a timer stream of the computation goes by system time.

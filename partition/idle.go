@@ -96,6 +96,8 @@ func (s *inputStream) idleAt(now visit.Instant) (at time.Duration, ok bool) {
 		switch {
 		case p.held:
 			next = now.Mono + s.idle.After // it may be let go meanwhile
+		case next <= now.Mono && next > s.idle.looked:
+			continue // the driver comes when more is known
 		case p.state == store.Finished || s.idle.stalled && next <= now.Mono:
 			continue
 		case next <= now.Mono:
