@@ -85,6 +85,10 @@ func (e *environment) obey(o *orders, p *plan) {
 	e.enforce(p)
 	e.wishes.want(p, o)
 	e.wishes.look()
+	select {
+	case e.ordered <- struct{}{}:
+	default:
+	}
 	e.exchange.wakeAll()
 }
 

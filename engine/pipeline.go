@@ -121,7 +121,10 @@ type environment struct {
 	boards map[store.PartitionID]*board
 	notes  map[string]string // by computation: what its repartition waits for
 
-	lacks []Lack // what this worker told that it cannot run
+	lacks  []Lack // what this worker told that it cannot run
+	scales scales
+
+	ordered chan struct{} // capacity 1: there are new orders
 }
 
 // Run works until the pipeline is completed, stopped or paused, and returns what
@@ -169,7 +172,7 @@ func (p *Pipeline) Run(ctx context.Context, s store.Store) (*Summary, error) {
 }
 
 func (p *Pipeline) newEnvironment(ctx context.Context, s store.Store) (*environment, error) {
-	env := &environment{store: s, plan: p.plan, clock: p.clock, exchange: newExchange(), wishes: newWishes(), log: p.log}
+	env := &environment{store: s, plan: p.plan, clock: p.clock, exchange: newExchange(), wishes: newWishes(), log: p.log, ordered: make(chan struct{}, 1)}
 	if env.member = p.opts.Member; env.member != nil {
 		env.clock.wall = env.member.Now
 	}

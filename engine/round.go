@@ -214,8 +214,11 @@ func (p *Pipeline) round(ctx context.Context, e *environment, parts []store.Part
 	watched, cancel := context.WithCancel(ctx)
 	agreed := make(chan *wish, 1)
 	go func() { agreed <- e.rearrange(watched, p) }()
+	var load sync.WaitGroup
+	load.Go(func() { e.followLoad(watched, p) })
 	err := e.runAll(ctx, p, parts)
 	cancel()
+	load.Wait()
 	return <-agreed, err
 }
 

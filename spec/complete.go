@@ -142,7 +142,7 @@ func (c *checker) completeDynamic(at place, d *DynamicComputation) {
 type dynamicParameters struct {
 	PartitionCounts
 
-	_ struct{} `yson:"sink_channel_multiplier|desired_average_partition_cpu_load|desired_average_partition_memory_used|desired_average_partition_messages_per_second|desired_average_partition_bytes_per_second|desired_average_partition_timer_count|allowed_partition_count_deviation|partition_count_double_delay|partition_count_half_delay|weight_multiplier|interrupting_weight_multiplier|max_read_window,ignored"`
+	_ struct{} `yson:"sink_channel_multiplier|desired_average_partition_cpu_load|desired_average_partition_memory_used|desired_average_partition_bytes_per_second|desired_average_partition_timer_count|weight_multiplier|interrupting_weight_multiplier|max_read_window,ignored"`
 }
 
 // completeCounts takes the counts from the computation and its parameters. If
@@ -156,7 +156,8 @@ func (c *checker) completeCounts(at place, d *DynamicComputation) {
 		c.problems = append(c.problems, decoder.Problems...)
 		c.spec.Ignored = append(c.spec.Ignored, decoder.Ignored...)
 		d.PartitionCounts = inner.PartitionCounts
-		c.refuseTwice(at, "desired_partition_count", "min_partition_count", "max_partition_count")
+		c.refuseTwice(at, "desired_partition_count", "min_partition_count", "max_partition_count", "auto_partition_count",
+			"desired_average_partition_messages_per_second", "allowed_partition_count_deviation", "partition_count_double_delay", "partition_count_half_delay")
 	}
 	given := func(name string) bool { return at.raw(name).IsSet() || d.Parameters.Get(name).IsSet() }
 	if d.MinPartitionCount <= d.MaxPartitionCount {

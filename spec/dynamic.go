@@ -76,7 +76,7 @@ type DynamicConnector struct {
 	_ struct{} `yson:"draining,ignored"` // the computation's counts
 }
 
-// PartitionCounts bound the number of partitions. They are accepted in a
+// PartitionCounts decide the number of partitions. They are accepted in a
 // dynamic computation and in its parameters.
 type PartitionCounts struct {
 	// DesiredPartitionCount is exact; unset means two per core of the live
@@ -85,6 +85,18 @@ type PartitionCounts struct {
 
 	MinPartitionCount int `yson:"min_partition_count" range:">=1,<=100000"` // at most MaxPartitionCount, which follows if it is not given
 	MaxPartitionCount int `yson:"max_partition_count" range:">=1,<=100000"` // at least MinPartitionCount, which follows if it is not given
+
+	// AutoPartitionCount lets the number follow the load, within the bounds, while
+	// DesiredPartitionCount is unset.
+	AutoPartitionCount bool `yson:"auto_partition_count"`
+
+	// DesiredMessages is how many messages and timers a second one partition is to
+	// handle.
+	DesiredMessages float64 `yson:"desired_average_partition_messages_per_second" range:">0"`
+
+	AllowedDeviation float64       `yson:"allowed_partition_count_deviation" range:">=1.01,<=100"` // by less than this factor the number does not follow
+	DoubleDelay      time.Duration `yson:"partition_count_double_delay" range:">0"`                // how long a number stays before it doubles; less for more, at least half of it
+	HalfDelay        time.Duration `yson:"partition_count_half_delay" range:">0"`                  // how long a number stays before it halves; at least half of it
 }
 
 // SetDefaults implements [yson.Defaulter].
@@ -98,6 +110,9 @@ func (c *DynamicComputation) SetDefaults() {
 	c.InboxByteLimit = 64 << 20
 	c.MinPartitionCount = defaultMinPartitions
 	c.MaxPartitionCount = defaultMaxPartitions
+	c.DesiredMessages = 10_000
+	c.AllowedDeviation = 1.1
+	c.DoubleDelay, c.HalfDelay = 20*time.Minute, 200*time.Minute
 	c.OnMessageError, c.OnTimerError = "fail", "fail"
 }
 

@@ -143,8 +143,11 @@ func TestDynamicDefaults(t *testing.T) {
 	want := DynamicComputation{
 		BatchDuration: time.Second, EmptyBatchBackoff: 250 * time.Millisecond, MaxRowsPerBatch: 1000, MaxBytesPerBatch: 10_000_000,
 		MaxEpochDuration: 100 * time.Millisecond, InboxRowLimit: 100_000, InboxByteLimit: 64 << 20,
-		PartitionCounts: PartitionCounts{MinPartitionCount: 3, MaxPartitionCount: 20_000},
-		OnMessageError:  "fail", OnTimerError: "fail",
+		PartitionCounts: PartitionCounts{
+			MinPartitionCount: 3, MaxPartitionCount: 20_000, DesiredMessages: 10_000,
+			AllowedDeviation: 1.1, DoubleDelay: 20 * time.Minute, HalfDelay: 200 * time.Minute,
+		},
+		OnMessageError: "fail", OnTimerError: "fail",
 	}
 	if !reflect.DeepEqual(*c, want) {
 		t.Errorf("computation defaults are\n%+v\nwant\n%+v", *c, want)

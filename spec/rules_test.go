@@ -149,8 +149,9 @@ var knownFields = []struct{ path, names string }{
 		"input_store timer_store output_store timer_store_count_limit timer_store_byte_size_limit output_store_count_limit output_store_byte_size_limit " +
 		"blocked_time_window input_rows_throttler_id input_bytes_throttler_id input_rows_throttler_class_id input_bytes_throttler_class_id skip_if_expression " +
 		"max_epoch_duration inbox_row_limit inbox_byte_limit on_message_error on_timer_error dead_letter_stream " +
-		"desired_partition_count min_partition_count max_partition_count"},
-	{"dynamic.parameters.", "desired_partition_count min_partition_count max_partition_count sink_channel_multiplier desired_average_partition_cpu_load " +
+		"desired_partition_count min_partition_count max_partition_count auto_partition_count desired_average_partition_messages_per_second " +
+		"allowed_partition_count_deviation partition_count_double_delay partition_count_half_delay"},
+	{"dynamic.parameters.", "auto_partition_count desired_partition_count min_partition_count max_partition_count sink_channel_multiplier desired_average_partition_cpu_load " +
 		"desired_average_partition_memory_used desired_average_partition_messages_per_second desired_average_partition_bytes_per_second " +
 		"desired_average_partition_timer_count allowed_partition_count_deviation partition_count_double_delay partition_count_half_delay " +
 		"weight_multiplier interrupting_weight_multiplier max_read_window"},
