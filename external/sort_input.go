@@ -157,6 +157,8 @@ func newTransform(key string, in *schema.Schema) (*transform, error) {
 		c := schema.Column{Name: name, Type: schema.TypeUint64, Expression: strings.TrimSpace(expression), Required: true}
 		at, ok := in.Index(name)
 		switch {
+		case name == "", computed && c.Expression == "":
+			return nil, fmt.Errorf("--key: %q names no column, or gives it no expression: give the columns as in hash=farm_hash(iata),iata", part)
 		case computed && ok && in.Columns()[at].Type != schema.TypeUint64:
 			return nil, fmt.Errorf("--key: column %s is in the table already, as %s, and would be overwritten by %s: choose another name, "+
 				"or, if it holds such hashes, say so with --type %s=uint64", name, in.Columns()[at].Type, c.Expression, name)
@@ -169,6 +171,9 @@ func newTransform(key string, in *schema.Schema) (*transform, error) {
 		}
 		isKey[name] = true
 		columns, t.places = append(columns, c), append(t.places, at)
+	}
+	if c := columns[0]; c.Type != schema.TypeUint64 {
+		return nil, fmt.Errorf("--key: the first column must be uint64, the hash that ranges are cut by, and %s is %s: put hash=farm_hash(%s) before it", c.Name, c.Type, c.Name)
 	}
 	var err error
 	if t.groupBy, err = schema.New(columns); err != nil {

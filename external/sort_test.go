@@ -109,9 +109,10 @@ func TestSortRefusals(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct{ name, text, key, want string }{
 		{"a.csv", "name,v\na,1\nb,2\na,3\n", "hash=farm_hash(name),name", `rows 1 and 3 of`},
-		{"b.csv", "name,v\na,1\n,2\n", "hash=farm_hash(name),name", "row 2 (line 3): column name: group_by_schema: null in a required column"},
+		{"b.csv", "name,v\na,1\n,2\n", "hash=farm_hash(name),name", "row 2 (line 3): column name: in the key: null in a required column"},
 		{"c.csv", "name,v\na,1\n", "hash=farm_hash(nam),nam", "there is no column nam in the table: did you mean name?"},
-		{"d.csv", "name,v\na,1\n", "name", "the first column must be uint64"},
+		{"d.csv", "name,v\na,1\n", "name", "the first column must be uint64, the hash that ranges are cut by, and name is utf8: put hash=farm_hash(name) before it"},
+		{"j.csv", "name,v\na,1\n", "hash=,name", `"hash=" names no column, or gives it no expression`},
 		{"e.csv", "name,v\na,1\nb\n", "hash=farm_hash(name),name", "row 2 (line 3)"},
 		{"f.jsonl", "{\"name\":\"a\",\"v\":null}\n", "hash=farm_hash(name),name", "column v: it is null in every row: say which type it is with --type"},
 		{"g.jsonl", "{\"name\":\"a\"}\n[1]\n", "hash=farm_hash(name),name", "line 2: a row has to be a JSON object"},

@@ -72,7 +72,7 @@ func compileGroupExpression(c Column, groupBy, input *Schema) (*Expression, erro
 	expr, err := compileExpression(c.Expression, func(name string) (int, Kind, error) {
 		i, ok := groupBy.Index(name)
 		if !ok {
-			return 0, 0, fmt.Errorf("%q is no column of group_by_schema: %s", name, addOrMean(name, groupBy))
+			return 0, 0, fmt.Errorf("%q is no column of the key: %s", name, addOrMean(name, groupBy))
 		}
 		if groupBy.columns[i].Expression != "" {
 			return 0, 0, fmt.Errorf("column %q has an expression itself: use plain columns", name)
@@ -161,7 +161,7 @@ func (g *Grouper) AppendKey(dst []byte, row Row) (key []byte, hash uint64, err e
 		if c.expr == nil {
 			v = row[c.input]
 		} else if v, err = c.expr.Eval(row); err != nil {
-			return dst, 0, columnError(c.name, "group_by_schema: %w", err)
+			return dst, 0, columnError(c.name, "in the key: %w", err)
 		}
 		if v.kind != c.kind && (c.noNull || !v.IsNull()) {
 			return dst, 0, c.refuse(v)
@@ -176,7 +176,7 @@ func (g *Grouper) AppendKey(dst []byte, row Row) (key []byte, hash uint64, err e
 
 func (c *groupColumn) refuse(v Value) error {
 	if v.IsNull() {
-		return columnError(c.name, "group_by_schema: null in a required column")
+		return columnError(c.name, "in the key: null in a required column")
 	}
-	return columnError(c.name, "group_by_schema: %s is %s, want %s", shorten(v), v.kind, c.kind)
+	return columnError(c.name, "in the key: %s is %s, want %s", shorten(v), v.kind, c.kind)
 }

@@ -80,7 +80,7 @@ func TestGroupByFaults(t *testing.T) {
 		{[]string{"hash:uint64=farm_hash(a)", "a:string", "d:double", "x:any"}, []string{"column d: double cannot", "column x: any cannot"}},
 		{[]string{"hash:uint64=farm_hash(a)", "a:string", "b:int32"}, []string{"column b: it is int32 here and int64 in the input"}},
 		{[]string{"hash:uint64=farm_hash(z)", "z:string"}, []string{"column z: it is not in the input"}},
-		{[]string{"hash:uint64=farm_hash(a)"}, []string{`column hash: expression: "a" is no column of group_by_schema`, "\n  farm_hash(a)\n            ^"}},
+		{[]string{"hash:uint64=farm_hash(a)"}, []string{`column hash: expression: "a" is no column of the key`, "\n  farm_hash(a)\n            ^"}},
 		{[]string{"hash:uint64=b", "b:int64"}, []string{"column hash: the expression gives int64, want uint64"}},
 		{[]string{"hash:uint64=farm_hash(b)", "b:int64", "c:int64=b"}, []string{"column c: a column with an expression must be uint64, not int64"}},
 		{[]string{"hash:uint64=farm_hash(other)", "other:uint64=farm_hash(a)", "a:string"}, []string{`column "other" has an expression itself`}},
@@ -106,10 +106,10 @@ func TestGrouperRefusesRowsThatDoNotFit(t *testing.T) {
 		want string
 	}{
 		{Row{Uint64(1)}, "row has 1 values, its schema has 2 columns"},
-		{Row{Uint64(0), String("s")}, "column hash: group_by_schema: expression 1u / n: division by zero"},
-		{Row{Null(), String("s")}, "column hash: group_by_schema: null in a required column"},
-		{Row{Uint64(1), Null()}, "column s: group_by_schema: null in a required column"},
-		{Row{Uint64(1), Int64(5)}, "column s: group_by_schema: 5 is int64, want string"},
+		{Row{Uint64(0), String("s")}, "column hash: in the key: expression 1u / n: division by zero"},
+		{Row{Null(), String("s")}, "column hash: in the key: null in a required column"},
+		{Row{Uint64(1), Null()}, "column s: in the key: null in a required column"},
+		{Row{Uint64(1), Int64(5)}, "column s: in the key: 5 is int64, want string"},
 	} {
 		key, _, err := g.AppendKey([]byte("x"), tc.row)
 		if err == nil || err.Error() != tc.want || string(key) != "x" {

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,14 +16,15 @@ func TestNamesOfClassesDoNotNeedTheirPrefix(t *testing.T) {
 			}
 		}
 	}
-	field := func(class string) *yson.Node {
-		return yson.Map(yson.Entry{Key: "class_name", Value: yson.String(class)})
+	runs := func(kind, class string) bool {
+		i := slices.IndexFunc(unavailable, func(u Unavailability) bool { return u.field == kind+"_class_name" })
+		return unavailable[i].refusedClass(yson.Map(yson.Entry{Key: "class_name", Value: yson.String(class)})) == ""
 	}
 	for _, prefix := range []string{"", classPrefix} {
-		if !isSimpleManager(field(prefix+simpleManagerClass)) || isSimpleManager(field(prefix+simpleJoinerClass)) {
+		if !runs("external_state_manager", prefix+simpleManagerClass) || runs("external_state_manager", prefix+simpleJoinerClass) {
 			t.Errorf("managers with the prefix %q", prefix)
 		}
-		if !isKnownJoiner(field(prefix+simpleJoinerClass)) || !isKnownJoiner(field(prefix+visitorJoinerClass)) || isKnownJoiner(field(prefix+"TOther")) {
+		if !runs("external_state_joiner", prefix+simpleJoinerClass) || !runs("external_state_joiner", prefix+visitorJoinerClass) || runs("external_state_joiner", prefix+"TOther") {
 			t.Errorf("joiners with the prefix %q", prefix)
 		}
 		if !(&ExternalJoiner{ClassName: prefix + visitorJoinerClass}).VisitorDriven() {

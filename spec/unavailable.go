@@ -11,8 +11,13 @@ import (
 // Unavailability is a field that is read and checked but does not run yet, and
 // is refused where it is used.
 type Unavailability struct {
-	Path    string                // with * for any id
-	without func(*yson.Node) bool // tells what is not refused
+	Path string // with * for any id
+
+	// field names the class of what is there, and classes are those that run, the
+	// default first, each by its long name and its short one; both are empty if classes
+	// do not matter.
+	field   string
+	classes []string
 
 	// Words are the values that are refused, if it is only some; Instead is what
 	// to write.
@@ -28,8 +33,11 @@ var unavailable = []Unavailability{
 		ClassCompanionTransform, ClassCompanionSwiftMap, ClassCompanionSource, ClassCompanionTransformSource),
 		Instead: "transform, swift_map, source or transform_source with a function of this process"},
 	{Path: "spec.computations.*.timer_streams.*.deduplicate_equal_timestamps", Words: []string{"false"}, Instead: "true, which is the default"},
-	{Path: "spec.computations.*.external_state_managers.*", without: isSimpleManager, Instead: "external_state_manager_class_name = " + shortSimpleClass},
-	{Path: "spec.computations.*.external_state_joiners.*", without: isKnownJoiner, Instead: "external_state_joiner_class_name = " + shortSimpleClass + " or " + shortVisitorJoinerClass},
+	{Path: "spec.computations.*.external_state_managers.*", field: "external_state_manager_class_name",
+		classes: []string{simpleManagerClass, shortSimpleClass}, Instead: "external_state_manager_class_name = " + shortSimpleClass},
+	{Path: "spec.computations.*.external_state_joiners.*", field: "external_state_joiner_class_name",
+		classes: []string{simpleJoinerClass, shortSimpleClass, visitorJoinerClass, shortVisitorJoinerClass},
+		Instead: "external_state_joiner_class_name = " + shortSimpleClass + " or " + shortVisitorJoinerClass},
 	{Path: "spec.computations.*.external_state_joiners.*.client_provider_resource_id"},
 	{Path: "spec.computations.*.external_state_joiners.*.client_factory_resource_id"},
 	{Path: "spec.computations.*.state_joiners"},
@@ -40,28 +48,22 @@ var unavailable = []Unavailability{
 }
 
 // Partly reports whether some values run.
-func (u Unavailability) Partly() bool { return len(u.Words) > 0 || u.without != nil }
+func (u Unavailability) Partly() bool { return len(u.Words) > 0 || u.field != "" }
 
-// isSimpleManager tells whether a manager's class is one that runs.
-func isSimpleManager(n *yson.Node) bool {
-	m := ExternalManager{ClassName: simpleManagerClass}
-	for _, field := range []string{"external_state_manager_class_name", "class_name"} {
+// refusedClass returns the class of what is at a place, "" if it runs.
+func (u Unavailability) refusedClass(n *yson.Node) string {
+	class := u.classes[0]
+	for _, field := range []string{u.field, "class_name"} {
 		if c := n.Get(field); c.IsSet() {
-			m.ClassName = c.Text
+			class = c.Text
 		}
 	}
-	return isClass(m.ClassName, simpleManagerClass, shortSimpleClass)
-}
-
-// isKnownJoiner tells whether a joiner's class is one that runs.
-func isKnownJoiner(n *yson.Node) bool {
-	j := ExternalJoiner{ClassName: simpleJoinerClass}
-	for _, field := range []string{"external_state_joiner_class_name", "class_name"} {
-		if c := n.Get(field); c.IsSet() {
-			j.ClassName = c.Text
+	for names := range slices.Chunk(u.classes, 2) {
+		if isClass(class, names[0], names[1]) {
+			return ""
 		}
 	}
-	return j.VisitorDriven() || isClass(j.ClassName, simpleJoinerClass, shortSimpleClass)
+	return class
 }
 
 // bothNames returns the names of classes, the long one with and without its prefix.
@@ -102,15 +104,23 @@ func (c *checker) refuseUnavailable(at place, u Unavailability) {
 		word = strconv.FormatBool(at.node.Bool)
 	}
 	switch {
-	case u.without != nil:
-		if !u.without(at.node) {
-			c.add(at, "this class is not available in this version: use %s", u.Instead)
+	case u.field != "":
+		if class := u.refusedClass(at.node); class != "" {
+			c.add(at, "the class %s is not available in this version: %s", class, u.instead(class))
 		}
 	case len(u.Words) == 0 && says(at.node):
 		c.add(at, "this is not available in this version: remove it")
 	case slices.Contains(u.Words, word):
 		c.add(at, "%s is not available in this version: use %s", word, u.Instead)
 	}
+}
+
+// instead says which class to take.
+func (u Unavailability) instead(class string) string {
+	if meant := yson.Suggest(strings.TrimPrefix(class, classPrefix), u.classes); meant != "" {
+		return "did you mean " + meant + "?"
+	}
+	return "use " + u.Instead
 }
 
 // says reports whether a field has a value other than the empty ones.

@@ -104,10 +104,16 @@ func (c *stateListCommand) Run(io *streams) (err error) {
 	out := bufio.NewWriter(io.out)
 	l := lister{kept: k, names: c.Name, print: c.printer(out), left: int(c.Limit), endless: c.Limit == 0}
 	more, err := c.list(ctx, &l)
-	if err = errors.Join(err, out.Flush()); err == nil && more != "" {
-		fmt.Fprintf(io.err, "rondo: there are more keys: go on with %s\n", more)
+	err = errors.Join(err, out.Flush())
+	switch {
+	case err != nil:
+		return err
+	case more != "":
+		return tell(io.err, "there are more keys: go on with %s", more)
+	case l.shown == 0:
+		return tell(io.err, "there are no such states")
 	}
-	return err
+	return nil
 }
 
 // list lists what was asked for, and returns how to go on if there is more.
@@ -150,6 +156,7 @@ type lister struct {
 	names   []string
 	print   *statePrinter
 	left    int // keys
+	shown   int
 	endless bool
 }
 
@@ -172,7 +179,7 @@ func (l *lister) list(ctx context.Context, comp *spec.Computation, prefix, from 
 			if l.left == 0 && !l.endless {
 				return l.print.goOn(comp, key.Key)
 			}
-			l.left--
+			l.left, l.shown = l.left-1, l.shown+1
 			if err := l.print.key(comp, key.Key, key.Rows); err != nil {
 				return "", err
 			}
