@@ -29,7 +29,8 @@ type Status struct {
 	Partitions []Partition `json:"partitions"`
 	// Tables are the static tables that are joined, as this run knows them.
 	Tables []Table `json:"tables,omitempty"`
-	// Problems is the status tree: everything that is wrong now, sorted by path.
+	// Problems is the status tree: everything that is wrong now, sorted by path; of a
+	// pipeline that does not run, what was wrong when its last run ended.
 	Problems []Problem `json:"problems"`
 }
 

@@ -108,6 +108,7 @@ func (r *resting) Status(ctx context.Context) (*console.Status, error) {
 	out := console.StatusOf(*s, nil)
 	out.Timers = console.TimersOf(s.Timers, pending)
 	out.Pipeline, out.Version = r.pipeline.Name, r.pipeline.Version
+	out.Problems = lastProblems(r.dataDir)
 	return out, nil
 }
 

@@ -116,11 +116,15 @@ func runHeld(told context.Context, at where, p *engine.Pipeline, s *spec.Spec, s
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
+	if err := forgetLast(at.dataDir); err != nil {
+		return nil, err
+	}
 	log.Info("started", "pipeline", s.Name, "data", at.dataDir)
 	defer serve(p, store, at.dataDir, log)()
 	defer watch(p.Status, screen.display(visitStreams(s), log))()
 	ctx := context.Background()
 	sum, err := p.Run(ctx, store)
+	keepLast(at.dataDir, p, err, log)
 	if err == nil && sum.Already {
 		err = (&records{store: store, at: at, dataDir: at.dataDir, log: log}).lookBack(ctx)
 	}

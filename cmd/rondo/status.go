@@ -19,7 +19,7 @@ type statusCommand struct {
 
 // Help is shown below the usage.
 func (statusCommand) Help() string {
-	return `First what the pipeline has done, then its partitions, then the status tree: a line for each thing that is wrong now, with the path where it shows. Lines that begin with ! are errors, those with ? deserve a look. The line goes when its cause does.` + placeHelp + `
+	return `First what the pipeline has done, then its partitions, then the status tree: a line for each thing that is wrong now, with the path where it shows. Lines that begin with ! are errors, those with ? deserve a look. The line goes when its cause does. Of a pipeline that does not run it is what was wrong when its last run ended, unless that was killed.` + placeHelp + `
 
 Examples:
   rondo status examples/flights/pipeline.yson
@@ -96,8 +96,11 @@ func printStatus(out io.Writer, s *console.Status) error {
 		return err
 	}
 	text := problemLines(s.Problems)
-	if text == "" && s.Running {
+	switch {
+	case s.Running && text == "":
 		text = "nothing is wrong\n"
+	case !s.Running && text != "":
+		text = "when its last run ended:\n" + text
 	}
 	_, err := io.WriteString(out, text)
 	return err
