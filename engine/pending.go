@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"fmt"
+	"sync"
+	"time"
 
 	"github.com/rondo-flow/rondo/spec"
 	"github.com/rondo-flow/rondo/store"
@@ -57,12 +59,48 @@ func (p *PendingTimers) add(ctx context.Context, s store.Timers, computation, st
 	return nil
 }
 
-// PendingTimers counts the timers that are set; nil if there are no timer streams.
-// Errors: ErrNotRunning, and those of the store.
+// countRest bounds the share of time that counting timers takes, however many people
+// ask: a count is good for as many times as long as it took.
+const countRest = 20
+
+// timerCount is the count of timers that was made last. It is safe for concurrent use.
+type timerCount struct {
+	mu    sync.Mutex
+	last  *PendingTimers // nil before the first
+	until time.Duration  // it is good
+}
+
+// get returns a count that is still good, nil if there is none.
+func (c *timerCount) get(now time.Duration) *PendingTimers {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now >= c.until {
+		return nil
+	}
+	return c.last
+}
+
+func (c *timerCount) put(p *PendingTimers, began, now time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.last, c.until = p, now+countRest*(now-began)
+}
+
+// PendingTimers counts the timers that are set; nil if there are no timer streams. With
+// many timers it is the count of a moment ago. Errors: ErrNotRunning, and those of the
+// store.
 func (p *Pipeline) PendingTimers(ctx context.Context) (*PendingTimers, error) {
 	env, err := p.running()
 	if err != nil {
 		return nil, err
 	}
-	return CountTimers(ctx, env.store, p.opts.Spec)
+	began := env.clock.mono()
+	if last := env.timerCount.get(began); last != nil {
+		return last, nil
+	}
+	count, err := CountTimers(ctx, env.store, p.opts.Spec)
+	if err == nil {
+		env.timerCount.put(count, began, env.clock.mono())
+	}
+	return count, err
 }

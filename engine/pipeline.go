@@ -116,6 +116,7 @@ type environment struct {
 	halt              atomic.Pointer[halt]
 	wishes            *wishes
 	alignments        atomic.Pointer[alignments]
+	timerCount        timerCount
 
 	mu     sync.Mutex // boards and notes
 	boards map[store.PartitionID]*board

@@ -147,3 +147,17 @@ func TestTimersAreCounted(t *testing.T) {
 		}
 	})
 }
+
+// TestManyTimersAreNotCountedForEachWhoAsks: counting takes a twentieth of the time.
+func TestManyTimersAreNotCountedForEachWhoAsks(t *testing.T) {
+	var c timerCount
+	if got := c.get(0); got != nil {
+		t.Errorf("before the first: %+v", got)
+	}
+	c.put(&PendingTimers{Count: 1}, time.Second, 1100*time.Millisecond)
+	for at, good := range map[time.Duration]bool{1200 * time.Millisecond: true, 3090 * time.Millisecond: true, 3100 * time.Millisecond: false} {
+		if got := c.get(at); (got != nil) != good {
+			t.Errorf("at %s: %+v", at, got)
+		}
+	}
+}
