@@ -1,10 +1,12 @@
 package console
 
 // StoredTable is a table in the store. Schema is text as package schema writes it.
+// Relation is the table of a user's own that has its rows, if one has.
 type StoredTable struct {
-	ID     uint64 `json:"table_id"`
-	Name   string `json:"name"`
-	Schema string `json:"schema"`
+	ID       uint64 `json:"table_id"`
+	Name     string `json:"name"`
+	Schema   string `json:"schema"`
+	Relation string `json:"relation,omitempty"`
 }
 
 // Tables are all tables.

@@ -13,7 +13,7 @@ func (s *Server) tables(r *http.Request) (any, error) {
 	}
 	out := &Tables{Tables: []StoredTable{}}
 	for _, t := range all {
-		out.Tables = append(out.Tables, StoredTable{uint64(t.ID), t.Name, t.Schema})
+		out.Tables = append(out.Tables, StoredTable{uint64(t.ID), t.Name, t.Schema, t.Relation})
 	}
 	return out, nil
 }

@@ -21,7 +21,7 @@ func (r remoteTables) Tables(ctx context.Context) (out []store.Table, err error)
 		return nil, err
 	}
 	for _, t := range a.Tables {
-		out = append(out, store.Table{Name: t.Name, ID: store.TableID(t.ID), Schema: t.Schema})
+		out = append(out, store.Table{Name: t.Name, ID: store.TableID(t.ID), Schema: t.Schema, Relation: t.Relation})
 	}
 	return out, nil
 }

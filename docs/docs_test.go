@@ -17,6 +17,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rondo-flow/rondo/store/pgstore/pgtest"
 	"github.com/rondo-flow/rondo/yson"
 )
 
@@ -73,6 +74,9 @@ func TestTheDocumentsCommandsPrintWhatTheySay(t *testing.T) {
 			}
 			hurry(t, filepath.Join(dir, "examples", "sessions", "pipeline.yson"))
 			s := &session{t: t, dir: dir}
+			if document == "external.md" {
+				s.database = database(t)
+			}
 			for _, b := range blocks(t, document) {
 				b.save(t, dir)
 				if words := strings.Fields(b.info); len(words) > 0 && words[0] == "console" {
@@ -81,6 +85,20 @@ func TestTheDocumentsCommandsPrintWhatTheySay(t *testing.T) {
 			}
 		})
 	}
+}
+
+// database is the URL of a server that ends with the test.
+func database(t *testing.T) string {
+	server, err := pgtest.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return server.URL("")
 }
 
 // The README shows the example's function; what it shows must be what runs.
@@ -171,9 +189,10 @@ func (b block) save(t *testing.T, dir string) {
 
 // session runs the commands of a document.
 type session struct {
-	t   *testing.T
-	dir string
-	job *exec.Cmd // in the background
+	t        *testing.T
+	dir      string
+	database string    // its URL, for DATABASE
+	job      *exec.Cmd // in the background
 }
 
 func (s *session) play(b block, exact bool) {
@@ -215,7 +234,7 @@ func (s *session) run(command string) string {
 func (s *session) command(text string) *exec.Cmd {
 	cmd := exec.CommandContext(s.t.Context(), "sh", "-c", text)
 	cmd.Dir = s.dir
-	cmd.Env = append(cmd.Environ(), "PATH="+binDir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	cmd.Env = append(cmd.Environ(), "PATH="+binDir+string(os.PathListSeparator)+os.Getenv("PATH"), "DATABASE="+s.database)
 	return cmd
 }
 

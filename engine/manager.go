@@ -23,11 +23,13 @@ import (
 // where the spec says so.
 type tablePlan struct{ name, path, at string }
 
-// boundTable is a table as a job found it when it started.
+// boundTable is a table as a job found it when it started. It is adopted if its rows
+// are in a table of a user's own.
 type boundTable struct {
 	tablePlan
-	id   store.TableID
-	form *schema.Table
+	id      store.TableID
+	form    *schema.Table
+	adopted bool
 }
 
 // jobTables are the tables of a job.
@@ -70,6 +72,9 @@ func (n *node) bind(ctx context.Context, s store.Tables) (managed, looked []boun
 	}
 	for _, m := range n.managers {
 		t, err := m.bind(all, n.key)
+		if err == nil {
+			err = t.usable(ctx, s, true)
+		}
 		if err != nil {
 			return nil, nil, err
 		}
@@ -77,6 +82,9 @@ func (n *node) bind(ctx context.Context, s store.Tables) (managed, looked []boun
 	}
 	for i := range n.lookups {
 		t, err := n.lookups[i].bind(all, n.lookups[i].key)
+		if err == nil {
+			err = t.usable(ctx, s, false)
+		}
 		if err != nil {
 			return nil, nil, err
 		}
@@ -132,7 +140,19 @@ func (p tablePlan) find(all []store.Table) (boundTable, error) {
 	if err != nil {
 		err = fmt.Errorf("%w: its schema cannot be read: %w", store.ErrCorrupt, err)
 	}
-	return boundTable{p, t.ID, form}, err
+	return boundTable{p, t.ID, form, t.Relation != ""}, err
+}
+
+// usable makes sure that a user's own table is as it has to be by now.
+func (t *boundTable) usable(ctx context.Context, s store.Tables, writes bool) error {
+	a, ok := s.(store.Adopter)
+	if !ok || !t.adopted {
+		return nil
+	}
+	if err := a.CheckTable(ctx, t.id, writes); err != nil {
+		return fmt.Errorf("%s: table %s: %w", t.at, t.path, err)
+	}
+	return nil
 }
 
 // tableNamed returns the table that has a name.

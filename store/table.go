@@ -49,11 +49,13 @@ type Rows interface {
 // TableID identifies a table. Ids are never reused; 0 is none.
 type TableID uint64
 
-// Table describes a table. Schema is text of whoever made it.
+// Table describes a table. Schema is text of whoever made it. Relation names the
+// table of a user's own in which its rows are (Adopter), empty for others.
 type Table struct {
-	Name   string
-	ID     TableID
-	Schema string
+	Name     string
+	ID       TableID
+	Schema   string
+	Relation string
 }
 
 // TableWrite sets a row, or deletes it when Value is empty. Whoever goes by what

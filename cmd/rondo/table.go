@@ -10,6 +10,7 @@ type tableCommand struct {
 	Import tableImportCommand `cmd:"" help:"Read the rows of a file into a table."`
 	Export tableExportCommand `cmd:"" help:"Write the rows of a table to a file."`
 	Sort   tableSortCommand   `cmd:"" help:"Sort a file by key, so that a pipeline can scan it beside its state."`
+	Rehash tableRehashCommand `cmd:"" help:"Fill the hash column of a table of your own."`
 	Accept tableAcceptCommand `cmd:"" help:"Believe a file that has become much shorter."`
 }
 

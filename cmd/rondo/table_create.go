@@ -9,19 +9,24 @@ import (
 
 	"github.com/rondo-flow/rondo/external"
 	"github.com/rondo-flow/rondo/schema"
+	"github.com/rondo-flow/rondo/store"
 	"github.com/rondo-flow/rondo/yson"
 )
 
 type tableCreateCommand struct {
 	tableFlags
+	SQL    string `name:"sql" placeholder:"TABLE" help:"The rows are those of this table of yours, such as public.accounts, in the database of the store (--store)."`
 	Schema string `required:"" placeholder:"SCHEMA" help:"The columns as a list in YSON or JSON, or a .yson, .yaml or .json file that has it. Those with sort_order=ascending are the key and come first."`
 }
 
 // Help is shown below the usage.
 func (tableCreateCommand) Help() string {
-	return `For an external state of a pipeline, the columns of the key are those of group_by_schema. One with an expression, such as the hash, is computed and not given when rows are put. A table that is there with the same schema stays as it is.` + tableHelp + `
+	return `For an external state of a pipeline, the columns of the key are those of group_by_schema. One with an expression, such as the hash, is computed and not given when rows are put. A table that is there with the same schema stays as it is.
 
-Example:
+With --sql, a table of your own in the same PostgreSQL database gets a name for Rondo. Its columns are found by the names that the schema has; others are left alone. rondo table rehash fills the hash column; then it has to be not null and indexed, and the other columns of the key need a unique index. What is missing is told.` + tableHelp + `
+
+Examples:
+  rondo table create pipeline.yson //home/users --sql public.users --schema users.yson
   rondo table create pipeline.yson //home/accounts --schema '[
     {name=hash; type=uint64; sort_order=ascending; expression="farm_hash(user)"};
     {name=user; type=utf8; sort_order=ascending};
@@ -48,6 +53,8 @@ func (c *tableCreateCommand) Run(io *streams) error {
 	verb := "has"
 	there, e := ts.named(ctx, *c.Table)
 	switch {
+	case c.SQL != "":
+		return errors.Join(c.adopt(ctx, io, ts, form), ts.close())
 	case e != nil:
 		_, err = ts.CreateTable(ctx, *c.Table, form.String())
 	case there.form.String() == form.String():
@@ -59,6 +66,34 @@ func (c *tableCreateCommand) Run(io *streams) error {
 		return err
 	}
 	return tell(io.err, "table %s %s %s, sorted by %s", *c.Table, verb, plural(form.Columns().Len(), "column"), strings.Join(form.Key().Names(), ", "))
+}
+
+// adopt lets the table stand for one in the database, and tells what that lacks.
+func (c *tableCreateCommand) adopt(ctx context.Context, io *streams, ts *openTables, form *schema.Table) error {
+	a := ts.adopter()
+	if a == nil {
+		return &usageError{errors.New("--sql is for a store in PostgreSQL (--store) on which no pipeline runs: stop the pipeline first, with rondo stop")}
+	}
+	id, err := a.AdoptTable(ctx, *c.Table, form.String(), c.SQL)
+	if err != nil {
+		return err
+	}
+	if err := a.CheckTable(ctx, id, true); err != nil && !errors.Is(err, store.ErrRefused) {
+		return err
+	} else if err != nil {
+		return errors.Join(tell(io.err, "table %s stands for %s, and cannot be used yet:", *c.Table, c.SQL), tell(io.err, "%v", err))
+	}
+	return tell(io.err, "table %s stands for %s", *c.Table, c.SQL)
+}
+
+// adopter is the store itself, if it can have tables of users.
+func (ts *openTables) adopter() store.Adopter {
+	h, ok := ts.tables.(*held)
+	if !ok {
+		return nil
+	}
+	a, _ := h.storage.(store.Adopter)
+	return a
 }
 
 // readTableSchema reads the list of columns, from a file if it names one.
@@ -94,7 +129,7 @@ type tableDropCommand struct{ tableFlags }
 
 // Help is shown below the usage.
 func (tableDropCommand) Help() string {
-	return `The table goes with all its rows. One that a running pipeline uses is refused.` + tableHelp + `
+	return `The table goes with all its rows; one of your own, which was named with rondo table create --sql, stays as it is, and only its name here goes. One that a running pipeline uses is refused.` + tableHelp + `
 
 Example:
   rondo table drop pipeline.yson //home/accounts`

@@ -58,6 +58,9 @@ func (c *tableImportCommand) Run(io *streams) error {
 // load reads the file into the table, or into another one that takes its place.
 func (c *tableImportCommand) load(ctx context.Context, io *streams, ts *openTables, t *table) (rows int64, err error) {
 	id := t.ID
+	if c.Replace && t.Relation != "" {
+		return 0, &usageError{fmt.Errorf("the rows of table %s are in %s, a table of yours: nothing is put in its place; import without --replace", t.Name, t.Relation)}
+	}
 	if c.Replace {
 		if id, err = ts.stage(ctx, t); err != nil {
 			return 0, err

@@ -196,7 +196,11 @@ func (c *tableListCommand) listTables(ctx context.Context, io *streams) error {
 			err = errors.Join(err, unreadable)
 			continue
 		}
-		fmt.Fprintf(io.out, "%s: %s\n", info.Name, describeColumns(form))
+		where := ""
+		if info.Relation != "" {
+			where = " (rows of " + info.Relation + ")"
+		}
+		fmt.Fprintf(io.out, "%s%s: %s\n", info.Name, where, describeColumns(form))
 	}
 	return errors.Join(err, ts.close())
 }

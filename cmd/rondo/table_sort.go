@@ -79,7 +79,7 @@ func sorted(w io.Writer, path string, res external.SortResult) error {
 	return err
 }
 
-// sortBar shows how far a sort is, on a terminal.
+// sortBar shows how far a sort, or what goes over rows like one, is, on a terminal.
 type sortBar struct{ painted *painted }
 
 func newSortBar(file *os.File) *sortBar {
@@ -90,14 +90,17 @@ func newSortBar(file *os.File) *sortBar {
 }
 
 func (b *sortBar) show(p external.SortProgress) {
-	if b.painted == nil {
-		return
-	}
 	what := fmt.Sprintf("reading [%s] %s rows", bar(p.Part), digits(p.Read))
 	if p.Written > 0 {
 		what = fmt.Sprintf("writing [%s] %s of %s rows", bar(p.Part), digits(p.Written), digits(p.Read))
 	}
-	b.painted.paint(func(int, int) string { return what })
+	b.say(what)
+}
+
+func (b *sortBar) say(what string) {
+	if b.painted != nil {
+		b.painted.paint(func(int, int) string { return what })
+	}
 }
 
 func (b *sortBar) close() {

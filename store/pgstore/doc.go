@@ -8,6 +8,15 @@
 // transaction. The first of them is the fence. It locks the partition's own row
 // and raises an error if the generation or the routing is not current, so that
 // what follows is not executed (D-2, D-12).
+//
+// A table may stand for one that a user made in the same database (store.Adopter).
+// Its statements are made when it is found, since its columns are not known before;
+// names in them are quoted, and what comes from rows travels in arguments. Whoever
+// else writes there keeps no version of a row, and a comparison of xmin would take
+// a change of any column for one that matters, and needs a place in what the engine
+// keeps: so the columns themselves are compared with what was read, in the server,
+// once the row is locked (KV-22). An epoch that meets a lock there gives its lane
+// away, and waits in one of those for the patient.
 package pgstore
 
 //go:generate go run github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1 generate

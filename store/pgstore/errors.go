@@ -110,7 +110,7 @@ type callersError struct{ error }
 func hasClass(err error) bool {
 	for _, class := range []error{
 		store.ErrUnavailable, store.ErrUnknownOutcome, store.ErrFenced, store.ErrConflict,
-		store.ErrNoQueue, store.ErrNoTable, store.ErrCorrupt, store.ErrLocked, store.ErrNewerFormat,
+		store.ErrNoQueue, store.ErrNoTable, store.ErrRefused, store.ErrCorrupt, store.ErrLocked, store.ErrNewerFormat,
 	} {
 		if errors.Is(err, class) {
 			return true

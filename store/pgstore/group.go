@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/rondo-flow/rondo/store"
 )
 
@@ -28,7 +30,10 @@ type group struct {
 // member is an epoch that waits.
 type member struct {
 	commit *store.Commit
-	turn   chan turn // has room for one
+	alone  bool // shares with nobody
+	// hurries: it does not wait for locks, since it has a lane that others want.
+	hurries bool
+	turn    chan turn // has room for one
 }
 
 // turn is what becomes of a member: it leads a group, it goes alone, or it went with
@@ -81,7 +86,7 @@ func (g *group) pass() {
 	g.lock.Lock()
 	defer g.lock.Unlock()
 	n, bytes := 0, 0
-	for n < min(len(g.waiting), groupEpochs) && (n == 0 || bytes < groupBytes) {
+	for n < min(len(g.waiting), groupEpochs) && (n == 0 || bytes < groupBytes && !g.waiting[0].alone && !g.waiting[n].alone) {
 		bytes += sizeOf(g.waiting[n].commit)
 		n++
 	}
@@ -110,47 +115,84 @@ func sizeOf(c *store.Commit) (n int) {
 
 // commit sends an epoch, with others if there are some. One that writes rows of
 // tables goes alone: two that go by what the same row was have to come one after the
-// other.
+// other. It holds a lane while it is on its way, and one of the patient ones if it
+// has to wait for locks that others may hold for long: so those who wait leave lanes
+// to the others, and all of them connections to those who read.
 func (s *Store) commit(ctx context.Context, c *store.Commit) error {
-	if len(c.Rows) > 0 {
-		return s.send(ctx, s.epochOf(ctx, c))
+	w, err := s.sortRows(ctx, c.Rows)
+	if err != nil {
+		return err
 	}
-	m := &member{c, make(chan turn, 1)}
-	t := s.group.enter(ctx, m)
-	if t.lead != nil {
-		t = s.lead(ctx, m, t.lead)
+	m := member{commit: c, alone: len(c.Rows) > 0, hurries: len(w.own) > 0}
+	t := s.through(ctx, &s.group, &w, m)
+	if t.alone { // it was undone with others
+		m.alone, m.hurries = true, true
+		t = s.through(ctx, &s.group, &w, m)
 	}
-	if t.alone {
-		return s.send(ctx, s.epochOf(ctx, c))
+	if m.hurries && notNow(t.err) {
+		m.hurries = false
+		t = s.through(ctx, &s.patient, &w, m)
 	}
 	return t.err
 }
 
+// through takes a lane, or waits for one, and sends what goes with it.
+func (s *Store) through(ctx context.Context, g *group, w *rowsToWrite, m member) turn {
+	m.turn = make(chan turn, 1)
+	t := g.enter(ctx, &m)
+	if t.lead == nil {
+		return t
+	}
+	defer g.pass()
+	return s.lead(ctx, w, t.lead)
+}
+
 // lead sends a group, and tells the others what became of it. If it was undone, for
 // whichever of them, each goes on alone.
-func (s *Store) lead(ctx context.Context, m *member, all []*member) turn {
-	defer s.group.pass()
+func (s *Store) lead(ctx context.Context, w *rowsToWrite, all []*member) turn {
 	if len(all) == 1 {
-		return turn{err: s.send(ctx, s.epochOf(ctx, m.commit))}
+		return turn{err: s.sendAlone(ctx, w, all[0])}
 	}
 	err := s.sendOnce(context.WithoutCancel(ctx), s.epochsOf(ctx, all))
 	t := turn{err: err, alone: err != nil && !errors.Is(err, store.ErrUnknownOutcome)}
-	for _, other := range all {
-		if other != m {
-			other.turn <- t
-		}
+	for _, other := range all[1:] {
+		other.turn <- t
 	}
 	return t
 }
 
+// sendAlone sends a transaction of one epoch.
+func (s *Store) sendAlone(ctx context.Context, w *rowsToWrite, m *member) error {
+	e, err := s.epochOf(ctx, w, m)
+	if err != nil {
+		return err
+	}
+	return s.explain(ctx, w, s.send(ctx, e))
+}
+
+// hurried is how long an epoch that hurries waits for a lock, in milliseconds.
+const hurried = "50"
+
+// notNow tells that somebody held what an epoch needed, so that it was undone.
+func notNow(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && severity(pg) == "ERROR" && pg.Code == "55P03"
+}
+
 // epochOf is a transaction of one epoch.
-func (s *Store) epochOf(ctx context.Context, c *store.Commit) *epoch {
+func (s *Store) epochOf(ctx context.Context, w *rowsToWrite, m *member) (*epoch, error) {
+	c := m.commit
 	f := filler{s.sql, &epoch{}, c}
-	f.begin(ctx, true)
+	if m.hurries {
+		_ = s.sql.Hurry(ctx, f.epoch, hurried)
+	}
+	f.begin(ctx, !m.hurries)
 	f.body(ctx)
-	s.fillRows(ctx, f.epoch, c.Rows)
+	if err := s.fillRows(ctx, f.epoch, w); err != nil {
+		return nil, err
+	}
 	s.fillQueues(ctx, f.epoch, c.Appended, c.Positions)
-	return f.epoch
+	return f.epoch, nil
 }
 
 // epochsOf is a transaction of several: the fences first, in order of the

@@ -20,6 +20,9 @@ import (
 var server *pgtest.Server
 
 func TestMain(m *testing.M) {
+	if url := os.Getenv(rehashVariable); url != "" {
+		os.Exit(rehashChild(url))
+	}
 	var err error
 	if server, err = pgtest.StartTCP(); err != nil {
 		fmt.Fprintln(os.Stderr, err)

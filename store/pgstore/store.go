@@ -21,7 +21,9 @@ type Store struct {
 	sql   *pgsql.Queries
 	owner *owner
 
+	adopted   adopted
 	group     group
+	patient   group // of epochs that wait for locks
 	cleaner   cleaner
 	telegraph *telegraph
 	beside    beside
@@ -56,7 +58,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		held.release()
 		return nil, fmt.Errorf("%s: %w", p, classify(err))
 	}
-	s := &Store{place: p, opts: p.opts, pool: pool, sql: pgsql.New(), owner: held, telegraph: newTelegraph(p.schema), group: group{free: lanes(p.opts)}}
+	s := &Store{place: p, opts: p.opts, pool: pool, sql: pgsql.New(), owner: held, telegraph: newTelegraph(p.schema), group: group{free: lanes(p.opts)}, patient: group{free: max(1, lanes(p.opts)/2)}}
 	s.startBeside()
 	return s, nil
 }

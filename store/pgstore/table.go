@@ -3,9 +3,9 @@ package pgstore
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -13,30 +13,14 @@ import (
 	"github.com/rondo-flow/rondo/store/pgstore/internal/pgsql"
 )
 
-// CreateTable numbers the table. The counter is held until the transaction ends, so
-// that nobody makes one of the name meanwhile.
+// CreateTable makes a table whose rows are in the store.
 func (s *Store) CreateTable(ctx context.Context, name, schema string) (id store.TableID, err error) {
 	if err := store.ValidateTable(name); err != nil {
 		return 0, err
 	}
 	err = s.change(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		if _, err := s.sql.Count(ctx, tx, &pgsql.CountParams{Name: counterTable, N: 0}); err != nil {
-			return err
-		}
-		t, err := s.sql.TableNamed(ctx, tx, []byte(name))
-		switch {
-		case err == nil && string(t.Schema) != schema:
-			return fmt.Errorf("table %q has another schema: %w", name, store.ErrConflict)
-		case err == nil || !errors.Is(err, pgx.ErrNoRows):
-			id = store.TableID(t.ID)
-			return err
-		}
-		n, err := s.sql.Count(ctx, tx, &pgsql.CountParams{Name: counterTable, N: 1})
-		if err != nil {
-			return err
-		}
-		id = store.TableID(n)
-		return s.sql.InsertTable(ctx, tx, &pgsql.InsertTableParams{ID: n, Name: []byte(name), Schema: []byte(schema)})
+		id, err = s.insertTable(ctx, tx, &pgsql.InsertTableParams{Name: []byte(name), Schema: []byte(schema)})
+		return err
 	})
 	if err != nil {
 		return 0, err
@@ -49,7 +33,7 @@ func (s *Store) Tables(ctx context.Context) (out []store.Table, err error) {
 	err = s.read(ctx, func(ctx context.Context, db pgsql.DBTX) error {
 		rows, err := s.sql.Tables(ctx, db)
 		for _, t := range rows {
-			out = append(out, store.Table{Name: string(t.Name), ID: store.TableID(t.ID), Schema: string(t.Schema)})
+			out = append(out, store.Table{Name: string(t.Name), ID: store.TableID(t.ID), Schema: string(t.Schema), Relation: strings.Join(t.Relation, ".")})
 		}
 		return err
 	})
@@ -76,6 +60,9 @@ func (s *Store) RenameTable(ctx context.Context, id store.TableID, name string) 
 		}
 		for _, t := range locked {
 			if t.ID != int64(id) {
+				if len(t.Relation) > 0 {
+					return fmt.Errorf("%w: the rows of table %q are in %s, a table of yours, in whose place nothing is put", store.ErrConflict, t.Name, whereRows(t.Relation))
+				}
 				if err := s.sql.DeleteTable(ctx, tx, t.ID); err != nil {
 					return err
 				}
@@ -89,6 +76,7 @@ func (s *Store) RenameTable(ctx context.Context, id store.TableID, name string) 
 // rows, which nobody reads any more, go later.
 func (s *Store) DropTable(ctx context.Context, id store.TableID) error {
 	defer s.cleaner.drops()
+	defer s.adopted.forget(id)
 	return s.change(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		locked, err := s.sql.LockTables(ctx, tx, &pgsql.LockTablesParams{ID: int64(id), Name: []byte{}})
 		if err == nil && len(locked) == 0 {
@@ -103,22 +91,65 @@ func (s *Store) DropTable(ctx context.Context, id store.TableID) error {
 
 func noTable(id store.TableID) error { return fmt.Errorf("%w: number %d", store.ErrNoTable, id) }
 
-// fillRows queues the statement that writes rows, in order of their keys.
-func (s *Store) fillRows(ctx context.Context, e *epoch, rows []store.TableWrite) {
-	if len(rows) == 0 {
-		return
-	}
+// rowsToWrite are rows of tables, told apart by where they are.
+type rowsToWrite struct {
+	stored []store.TableWrite
+	own    []ownRows // in order of the tables
+}
+
+// ownRows are those of a user's table, in order of their keys.
+type ownRows struct {
+	relation *relation
+	rows     []store.TableWrite
+}
+
+// sortRows finds out where rows are.
+func (s *Store) sortRows(ctx context.Context, rows []store.TableWrite) (out rowsToWrite, err error) {
 	ordered := slices.Clone(rows)
 	slices.SortFunc(ordered, func(a, b store.TableWrite) int {
 		return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Key, b.Key))
 	})
-	_ = s.sql.WriteRows(ctx, e, &pgsql.WriteRowsParams{
-		Tables: numbers(ordered, func(w *store.TableWrite) int64 { return int64(w.Table) }),
-		Keys:   texts(ordered, func(w *store.TableWrite) string { return w.Key }),
-		Vals:   valuesOf(ordered, func(w *store.TableWrite) []byte { return some(w.Value) }),
-		Checks: numbers(ordered, func(w *store.TableWrite) bool { return w.Checked }),
-		Were:   valuesOf(ordered, func(w *store.TableWrite) []byte { return some(w.Was) }),
-	})
+	for len(ordered) > 0 {
+		id, n := ordered[0].Table, 1
+		for n < len(ordered) && ordered[n].Table == id {
+			n++
+		}
+		r, err := s.use(ctx, s.pool, id, true)
+		switch {
+		case err != nil:
+			return out, classify(err)
+		case r == nil:
+			out.stored = append(out.stored, ordered[:n]...)
+		default:
+			out.own = append(out.own, ownRows{r, ordered[:n:n]})
+		}
+		ordered = ordered[n:]
+	}
+	return out, nil
+}
+
+// fillRows queues the statements that write rows, in order of tables and keys: first
+// those of the store.
+func (s *Store) fillRows(ctx context.Context, e *epoch, w *rowsToWrite) error {
+	if rows := w.stored; len(rows) > 0 {
+		_ = s.sql.WriteRows(ctx, e, &pgsql.WriteRowsParams{
+			Tables: numbers(rows, func(w *store.TableWrite) int64 { return int64(w.Table) }),
+			Keys:   texts(rows, func(w *store.TableWrite) string { return w.Key }),
+			Vals:   valuesOf(rows, func(w *store.TableWrite) []byte { return some(w.Value) }),
+			Checks: numbers(rows, func(w *store.TableWrite) bool { return w.Checked }),
+			Were:   valuesOf(rows, func(w *store.TableWrite) []byte { return some(w.Was) }),
+		})
+	}
+	if len(w.own) == 0 {
+		return nil
+	}
+	_ = s.sql.HoldTables(ctx, e, numbers(w.own, func(o *ownRows) int64 { return o.relation.id }))
+	for i := range w.own {
+		if err := w.own[i].fill(ctx, e); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // WriteRows writes in a transaction of its own.
@@ -133,15 +164,29 @@ func (s *Store) WriteRows(ctx context.Context, rows []store.TableWrite) error {
 	if len(rows) == 0 {
 		return nil
 	}
+	w, err := s.sortRows(ctx, rows)
+	if err != nil {
+		return err
+	}
 	e := &epoch{}
-	s.fillRows(ctx, e, rows)
-	return s.send(ctx, e)
+	if err := s.fillRows(ctx, e, &w); err != nil {
+		return err
+	}
+	return s.explain(ctx, &w, s.send(ctx, e))
 }
 
 // GetRows asks for all keys at once.
 func (s *Store) GetRows(ctx context.Context, id store.TableID, keys []string) ([][]byte, error) {
 	found := make(map[string][]byte, len(keys))
 	err := s.read(ctx, func(ctx context.Context, db pgsql.DBTX) error {
+		r, err := s.use(ctx, db, id, false)
+		if err != nil {
+			return err
+		}
+		if r != nil {
+			found, err = s.getOwn(ctx, db, r, onceEach(keys))
+			return s.altered(ctx, db, id, false, err)
+		}
 		rows, err := s.sql.TableRows(ctx, db, &pgsql.TableRowsParams{ID: int64(id), Keys: onceEach(keys)})
 		for _, r := range rows {
 			found[string(r.Key)] = r.Value
@@ -167,8 +212,15 @@ func (s *Store) ListRows(ctx context.Context, id store.TableID, r store.ListRequ
 	r.Names = nil
 	l := lister{request: r, answer: &store.ListAnswer{}}
 	err := s.read(ctx, func(ctx context.Context, db pgsql.DBTX) error {
+		own, err := s.use(ctx, db, id, false)
+		if err != nil {
+			return err
+		}
+		if own != nil {
+			return s.listOwn(ctx, db, &l, own)
+		}
 		pager := rowsPager{store: s, db: db, id: int64(id)}
-		err := l.pages(func(p *pgsql.StatesPageParams) ([]pgsql.StatesPageRow, error) { return pager.page(ctx, p) })
+		err = l.pages(func(p *pgsql.StatesPageParams) ([]pgsql.StatesPageRow, error) { return pager.page(ctx, p) })
 		if err != nil {
 			return err
 		}

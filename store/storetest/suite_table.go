@@ -16,7 +16,7 @@ var tableTests = map[string]func(t *testing.T, h Harness){
 		w.equal("id", w.table("//any/path"), id)
 		_, err := w.CreateTable(w.ctx, "b", "another")
 		w.isClass(err, store.ErrConflict)
-		want := fmt.Sprintf("[{Name://any/path ID:%d Schema:schema of //any/path} {Name:b ID:%d Schema:schema of b}]", id, other)
+		want := fmt.Sprintf("[{Name://any/path ID:%d Schema:schema of //any/path Relation:} {Name:b ID:%d Schema:schema of b Relation:}]", id, other)
 		for range 2 {
 			all, err := w.Tables(w.ctx)
 			w.check(err)
@@ -174,7 +174,7 @@ var tableTests = map[string]func(t *testing.T, h Harness){
 		for range 2 {
 			all, err := w.Tables(w.ctx)
 			w.check(err)
-			w.equal("tables", all, fmt.Sprintf("[{Name:t ID:%d Schema:schema of t.new}]", next))
+			w.equal("tables", all, fmt.Sprintf("[{Name:t ID:%d Schema:schema of t.new Relation:}]", next))
 			w.holds(next, "b=2")
 			w.reopen()
 		}

@@ -2,7 +2,7 @@
 SELECT * FROM tables WHERE name = @name;
 
 -- name: InsertTable :exec
-INSERT INTO tables (id, name, schema) VALUES (@id, @name, @schema);
+INSERT INTO tables (id, name, schema, relation) VALUES (@id, @name, @schema, @relation);
 
 -- name: Tables :many
 SELECT * FROM tables ORDER BY name;

@@ -78,9 +78,10 @@ type QueuePosition struct {
 }
 
 type Table struct {
-	ID     int64
-	Name   []byte
-	Schema []byte
+	ID       int64
+	Name     []byte
+	Schema   []byte
+	Relation []string
 }
 
 type Visitor struct {

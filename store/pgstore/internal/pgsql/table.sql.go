@@ -72,22 +72,28 @@ func (q *Queries) ForgetDropped(ctx context.Context, db DBTX, id int64) error {
 }
 
 const insertTable = `-- name: InsertTable :exec
-INSERT INTO tables (id, name, schema) VALUES ($1, $2, $3)
+INSERT INTO tables (id, name, schema, relation) VALUES ($1, $2, $3, $4)
 `
 
 type InsertTableParams struct {
-	ID     int64
-	Name   []byte
-	Schema []byte
+	ID       int64
+	Name     []byte
+	Schema   []byte
+	Relation []string
 }
 
 func (q *Queries) InsertTable(ctx context.Context, db DBTX, arg *InsertTableParams) error {
-	_, err := db.Exec(ctx, insertTable, arg.ID, arg.Name, arg.Schema)
+	_, err := db.Exec(ctx, insertTable,
+		arg.ID,
+		arg.Name,
+		arg.Schema,
+		arg.Relation,
+	)
 	return err
 }
 
 const lockTables = `-- name: LockTables :many
-SELECT id, name, schema FROM tables WHERE id = $1 OR name = $2 ORDER BY id FOR UPDATE
+SELECT id, name, schema, relation FROM tables WHERE id = $1 OR name = $2 ORDER BY id FOR UPDATE
 `
 
 type LockTablesParams struct {
@@ -105,7 +111,12 @@ func (q *Queries) LockTables(ctx context.Context, db DBTX, arg *LockTablesParams
 	var items []Table
 	for rows.Next() {
 		var i Table
-		if err := rows.Scan(&i.ID, &i.Name, &i.Schema); err != nil {
+		if err := rows.Scan(
+			&i.ID,
+			&i.Name,
+			&i.Schema,
+			&i.Relation,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -248,13 +259,18 @@ func (q *Queries) TableExists(ctx context.Context, db DBTX, id int64) (bool, err
 }
 
 const tableNamed = `-- name: TableNamed :one
-SELECT id, name, schema FROM tables WHERE name = $1
+SELECT id, name, schema, relation FROM tables WHERE name = $1
 `
 
 func (q *Queries) TableNamed(ctx context.Context, db DBTX, name []byte) (Table, error) {
 	row := db.QueryRow(ctx, tableNamed, name)
 	var i Table
-	err := row.Scan(&i.ID, &i.Name, &i.Schema)
+	err := row.Scan(
+		&i.ID,
+		&i.Name,
+		&i.Schema,
+		&i.Relation,
+	)
 	return i, err
 }
 
@@ -299,7 +315,7 @@ func (q *Queries) TableRows(ctx context.Context, db DBTX, arg *TableRowsParams) 
 }
 
 const tables = `-- name: Tables :many
-SELECT id, name, schema FROM tables ORDER BY name
+SELECT id, name, schema, relation FROM tables ORDER BY name
 `
 
 func (q *Queries) Tables(ctx context.Context, db DBTX) ([]Table, error) {
@@ -311,7 +327,12 @@ func (q *Queries) Tables(ctx context.Context, db DBTX) ([]Table, error) {
 	var items []Table
 	for rows.Next() {
 		var i Table
-		if err := rows.Scan(&i.ID, &i.Name, &i.Schema); err != nil {
+		if err := rows.Scan(
+			&i.ID,
+			&i.Name,
+			&i.Schema,
+			&i.Relation,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
