@@ -65,6 +65,7 @@ type Member struct {
 	heard   instant // when the view came
 	steady  instant // since when beats have come without a gap
 	say     func() []byte
+	wrong   bool // the machine's clock, as was reported
 
 	control chan struct{} // capacity 1: there may be something to decide
 	news    chan struct{} // capacity 1: there is something to tell
@@ -262,12 +263,26 @@ func (m *Member) take(v *store.View, sent instant) {
 		m.changed = make(chan struct{})
 	}
 	m.mu.Unlock()
-	if skew := time.Duration(wall - v.Now); before == nil && (skew > wrongClock || skew < -wrongClock) {
-		m.o.Log.Warn("the clock of this machine is wrong, that of the database is used", "off_by", skew.Round(time.Second))
-	}
+	m.judgeClock(time.Duration(wall-v.Now)+took, took)
 	select {
 	case m.control <- struct{}{}:
 	default:
+	}
+}
+
+// judgeClock reports a machine's clock that is wrong, once, by how much it is off and
+// how uncertain that is.
+func (m *Member) judgeClock(off, within time.Duration) {
+	m.mu.Lock()
+	was := m.wrong
+	m.wrong = off.Abs() > wrongClock+within
+	is := m.wrong
+	m.mu.Unlock()
+	switch {
+	case is && !was:
+		m.o.Log.Warn("the clock of this machine is wrong, that of the database is used", "off_by", off.Round(time.Second))
+	case was && !is:
+		m.o.Log.Info("the clock of this machine is right again")
 	}
 }
 
