@@ -34,4 +34,4 @@ postgres ||
 
 go build ./... || fail "the build failed, see above"
 go vet ./... || fail "go vet found something, see above"
-go test -timeout 10m ./... || fail "tests failed, see above; rerun one with: go test ./PACKAGE -run NAME"
+go test -timeout 20m ./... || fail "tests failed, see above; rerun one with: go test ./PACKAGE -run NAME"

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/rondo-flow/rondo/connector"
 	"github.com/rondo-flow/rondo/engine"
@@ -44,6 +45,8 @@ type orders struct {
 	Layouts []int
 	Every   int
 	AtFinal bool
+	// Lease makes the child a worker of a cluster.
+	Lease time.Duration
 }
 
 // released is what a test writes to a child's stdin to end a stall.
@@ -62,7 +65,11 @@ func child(text string) int {
 	}
 	release := make(chan struct{})
 	go obey(release)
-	if err := work(context.Background(), o, release); err != nil {
+	run := func() error { return work(context.Background(), o, release) }
+	if o.Lease > 0 {
+		run = func() error { return serve(o) }
+	}
+	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

@@ -3,7 +3,6 @@ package crash
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -16,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rondo-flow/rondo/partition"
 	"github.com/rondo-flow/rondo/store"
 	"github.com/rondo-flow/rondo/store/pgstore/pgtest"
 )
@@ -121,49 +121,45 @@ func newTrio(t *testing.T, server *pgtest.Server, name string) (*fleet, *rand.Ra
 	return f, rand.New(rand.NewPCG(s, 1))
 }
 
-// TestWorkersThatComeAndGoLoseAndRepeatNothing: three workers share a pipeline;
-// they are killed, frozen until others have given them up, and told to leave, at
-// random moments, the controller as often as others.
-func TestWorkersThatComeAndGoLoseAndRepeatNothing(t *testing.T) {
-	t.Parallel()
-	f, rng := newTrio(t, newServer(t), "workers")
-	faults := 0
-	for ; faults < *flagKills && !f.over(); faults++ {
-		f.lose(rng)
-		c := f.crews[rng.IntN(len(f.crews))]
-		f.await("a worker to have partitions", func(*store.View) bool { return f.owns(c.id()) })
-	}
-	f.finish()
-	t.Logf("%d faults", faults)
-	f.check()
-}
-
 // counts are the numbers of partitions that a pipeline goes through.
 var counts = []int{3, 8, 2, 16}
 
-// repartition asks for another number of partitions, as rondo spec set-dynamic
-// would, and waits until they are there.
-func (f *fleet) repartition(n int) {
+// ask asks for another number of partitions, as rondo spec set-dynamic would.
+func (f *fleet) ask(n int) {
 	f.t.Helper()
 	f.t.Logf("%d partitions", n)
-	for {
+	f.await("another number of partitions to be stored", func(*store.View) bool {
 		p, err := f.look.Pipeline(f.t.Context())
 		if err != nil {
-			f.t.Fatal(err)
+			return false
 		}
 		p.Dynamic = desired.ReplaceAllString(p.Dynamic, fmt.Sprint("${1}", n))
-		switch err := f.look.SavePipeline(f.t.Context(), p); {
-		case errors.Is(err, store.ErrConflict):
-			continue
-		case err != nil:
-			f.t.Fatal(err)
-		}
-		break
+		return f.look.SavePipeline(f.t.Context(), p) == nil
+	})
+}
+
+// repartition asks for another number of partitions, and waits until they are
+// there.
+func (f *fleet) repartition(n int) {
+	f.t.Helper()
+	f.ask(n)
+	f.await("partitions to be replaced", func(*store.View) bool { return len(f.counters()) == n })
+}
+
+// counters are the partitions of the computation that is repartitioned.
+func (f *fleet) counters() []store.Partition {
+	parts, err := f.look.Partitions(f.t.Context())
+	if err != nil {
+		return nil
 	}
-	f.await("partitions to be replaced", func(*store.View) bool {
-		parts, err := f.look.Partitions(f.t.Context())
-		have := slices.DeleteFunc(parts, func(p store.Partition) bool { return p.Computation != "counter" })
-		return err == nil && len(have) == n
+	return slices.DeleteFunc(parts, func(p store.Partition) bool { return p.Computation != "counter" })
+}
+
+// inFinalPass tells that a partition is in its final pass.
+func (f *fleet) inFinalPass() bool {
+	return slices.ContainsFunc(f.counters(), func(p store.Partition) bool {
+		rows, err := f.look.Visitors(f.t.Context(), p.ID)
+		return err == nil && partition.StoredVisits("sweep", rows).Final()
 	})
 }
 
@@ -175,7 +171,7 @@ func TestPartitionsAreReplacedWhileWorkersComeAndGo(t *testing.T) {
 	t.Parallel()
 	f, rng := newTrio(t, newServer(t), "replaced")
 	done := 0
-	for ; done < *flagKills && !f.over(); done++ {
+	for ; done < min(*flagKills, len(counts)) && !f.over(); done++ {
 		f.repartition(counts[done%len(counts)])
 		if done%2 == 1 {
 			f.lose(rng)

@@ -32,6 +32,14 @@
 // lives on: it crashes, its disk is full, its network is cut, slow or a black hole,
 // transactions are undone, and a replica takes over.
 //
+// # Clusters
+//
+// Several processes share a job (fleet_test.go), some of them with a function of
+// this package (serve_test.go). Faults strike them one after the other
+// (faults_test.go): workers and the controller are killed, frozen and sent away,
+// become more and fewer, and so do partitions; the database and the network fail.
+// What comes out is a ledger, which is checked for itself (accounts_test.go).
+//
 // Random moments come from a seed, which a failure prints with the command that
 // uses it again. Much of an interleaving is up to the system, so the same seed
 // may need several runs. A long search:

@@ -79,10 +79,7 @@ func newFleet(t *testing.T, server *pgtest.Server, command, name, job string) *f
 		}
 		f.run("submit", file, "--store", f.url)
 	}
-	var err error
-	if f.look, err = pgstore.Open(t.Context(), f.url, pgstore.Options{Worker: "test"}); err != nil {
-		t.Fatal(err)
-	}
+	f.open()
 	t.Cleanup(func() {
 		_ = f.look.Close()
 		for _, c := range f.all {
@@ -94,6 +91,15 @@ func newFleet(t *testing.T, server *pgtest.Server, command, name, job string) *f
 		}
 	})
 	return f
+}
+
+// open opens the store to look at it.
+func (f *fleet) open() {
+	f.t.Helper()
+	var err error
+	if f.look, err = pgstore.Open(f.t.Context(), f.url, pgstore.Options{Worker: "test"}); err != nil {
+		f.t.Fatal(err)
+	}
 }
 
 func (f *fleet) run(args ...string) []byte {
@@ -118,7 +124,11 @@ func (f *fleet) hire() {
 		c.cmd = f.worker(data)
 	}
 	c.cmd.Stdout, c.cmd.Stderr = &c.out, &c.err
-	if err := c.cmd.Start(); err != nil {
+	_, err := c.cmd.StdinPipe() // a child ends when it is closed, as when this process dies
+	if err == nil {
+		err = c.cmd.Start()
+	}
+	if err != nil {
 		f.t.Fatal(err)
 	}
 	go func() {
