@@ -70,6 +70,36 @@ func TestUnparsableTimes(t *testing.T) {
 	})
 }
 
+// TestUnparsableTimesOfASource, where a function has its rows: the same.
+func TestUnparsableTimesOfASource(t *testing.T) {
+	source := func(t *testing.T, dynamic string) *rig {
+		r := undated(t, "", "")
+		r.edit = edited(t, "streams = {", "streams = {memory = "+rowSchema+"; dead = {schema = [{name=reason;type=string}; {name=key;type=string}]}; ",
+			"source_passthrough; output_stream_ids = [rows]", "source; processing_function = copy; output_stream_ids = [rows; dead]",
+			"column = at; format = seconds", "column = key; format = iso8601", "reader = {max", "reader = {"+dynamic+" max")
+		return r
+	}
+	t.Run("fail", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			if got := source(t, "").failure(); !strings.Contains(got, "computation reader, partition ") || !strings.Contains(got, `row ["soon", 4, 4]: `) {
+				t.Errorf("it shows %q", got)
+			}
+		})
+	})
+	for _, policy := range []string{"on_message_error = skip;", "on_message_error = dead_letter; dead_letter_stream = dead;"} {
+		t.Run(policy, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := source(t, policy)
+				if sum := r.run(storetest.NewModel()); sum.Counts["failed_messages"] != 3 {
+					t.Errorf("counts %v, want 3 failed messages", sum.Counts)
+				}
+				r.dropUndated()
+				r.check()
+			})
+		})
+	}
+}
+
 func (r *rig) dropUndated() {
 	for i, rows := range r.rows {
 		r.rows[i] = nil

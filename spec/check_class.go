@@ -98,9 +98,29 @@ func (c *checker) checkReadDelays(at place, comp *Computation) {
 	}
 	where := at.keys("watermark_strategy", "watermark_alignment", "read_delays")
 	for _, id := range sorted(comp.Watermark.Alignment.ReadDelays) {
-		if owner, _ := c.spec.Pipeline.Locate(id); owner == nil {
+		owner, _ := c.spec.Pipeline.Locate(id)
+		if owner == nil {
 			c.add(where.key(id), "there is no stream %s: name an output of a computation, or computation/stream for its timers, visits or source: %s", id, yson.DidYouMean(id, c.spec.Pipeline.Located()))
+			continue
 		}
+		c.checkMutualWait(where.key(id), comp, id, owner)
+	}
+}
+
+// checkMutualWait refuses that a source stays further behind another one than that may
+// be ahead of it.
+func (c *checker) checkMutualWait(at place, comp *Computation, stream string, owner *Computation) {
+	a, b := comp.Watermark.Alignment, owner.Watermark.Alignment
+	if owner == comp || b == nil || a.GroupName != b.GroupName {
+		return
+	}
+	behind := a.ReadDelays[stream]
+	if g := comp.Watermark.Generator; g != nil && !g.UseSourceWatermark {
+		behind += g.OutOfOrdernessBound
+	}
+	if behind > b.DriftBound {
+		c.add(at, "%s and %s would wait for each other: watermarks of %s stay %s behind %s, and %s may be ahead of its group %s by %s only. Raise its drift_bound, or give it another group_name",
+			comp.ID, owner.ID, comp.ID, behind, stream, owner.ID, b.GroupName, b.DriftBound)
 	}
 }
 

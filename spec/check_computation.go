@@ -169,8 +169,20 @@ func (c *checker) checkAssigner(at place, comp *Computation) {
 			continue
 		}
 		if t := stream.Schema.Columns()[i].Type; !slices.Contains(kinds, t.Kind()) {
-			c.add(where.key("column"), "column %s of output %s is %s, which the format %s does not read", a.Column, id, t, a.Format)
+			c.add(where.key("column"), "column %s of output %s is %s, which the format %s does not read: %s", a.Column, id, t, a.Format, formatFor(t))
 		}
+	}
+}
+
+// formatFor says how times can be read from a column of some type.
+func formatFor(t schema.Type) string {
+	switch t.Kind() {
+	case schema.KindInt64, schema.KindUint64:
+		return "use seconds or milli_seconds"
+	case schema.KindString:
+		return "use iso8601, or a Go layout such as 2006-01-02 15:04"
+	default:
+		return "name a column of integers or text"
 	}
 }
 

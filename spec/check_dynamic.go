@@ -36,6 +36,9 @@ func (c *checker) checkDynamicComputation(at place, comp *Computation, d *Dynami
 	if at.raw("processing_function_parameters").IsSet() && !comp.Class.RunsFunction() && !comp.Class.IsCompanion() && comp.Class != 0 {
 		c.add(at.key("processing_function_parameters"), "%s runs no function: remove this", comp.Class)
 	}
+	if comp.Class.IsSource() && comp.Class.IsPassthrough() && at.raw("on_message_error").IsSet() {
+		c.note(at.key("on_message_error"), "this has no effect on %s, which runs no function: to pass over rows that cannot be used, set on_malformed = skip in the parameters of the source", comp.Class)
+	}
 	c.checkSkip(at.key("skip_if_expression"), comp, d)
 	for _, id := range sorted(d.VisitStreams) {
 		if v := comp.VisitStreams[id]; v != nil {

@@ -33,7 +33,7 @@ func (c *checker) checkDeadLetters(at place, comp *Computation, letters *Stream)
 		c.checkLetterColumn(at, comp, letters.ID, col)
 	}
 	c.checkTimerLetters(at, comp, letters)
-	for _, in := range comp.Inputs {
+	for _, in := range upstreamsOf(comp) {
 		if parents := comp.Dependencies[letters.ID]; !slices.Contains(parents, in) {
 			c.add(at, "%s does not depend on %s, whose messages it may take: add \"%s\" = %s to streams_dependency of %s",
 				letters.ID, in, letters.ID, list(append(slices.Clone(parents), in)), comp.ID)
@@ -63,19 +63,19 @@ func (c *checker) checkTimerLetters(at place, comp *Computation, letters *Stream
 // checkLetterColumn checks a column that takes its value from the failed message.
 func (c *checker) checkLetterColumn(at place, comp *Computation, letters string, col schema.Column) {
 	found := false
-	for _, in := range comp.Inputs {
-		s := c.spec.Pipeline.Streams[in]
-		if s == nil || s.Schema == nil {
+	for _, in := range upstreamsOf(comp) {
+		s := c.spec.Pipeline.SchemaOf(comp, in)
+		if s == nil {
 			return
 		}
-		i, ok := s.Schema.Index(col.Name)
+		i, ok := s.Index(col.Name)
 		switch {
 		case !ok && col.Required:
 			c.add(at, "column %s of %s is required, but %s does not have it: make it optional", col.Name, letters, in)
 		case !ok:
-		case s.Schema.Columns()[i].Type != col.Type:
-			c.add(at, "column %s of %s is %s, but that of %s is %s: give them one type", col.Name, letters, col.Type, in, s.Schema.Columns()[i].Type)
-		case col.Required && !s.Schema.Columns()[i].MustNotBeNull():
+		case s.Columns()[i].Type != col.Type:
+			c.add(at, "column %s of %s is %s, but that of %s is %s: give them one type", col.Name, letters, col.Type, in, s.Columns()[i].Type)
+		case col.Required && !s.Columns()[i].MustNotBeNull():
 			c.add(at, "column %s of %s is required, but that of %s may be null: make it optional", col.Name, letters, in)
 		}
 		found = found || ok
