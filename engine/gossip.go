@@ -27,7 +27,7 @@ type gossip struct {
 	plan    *plan
 	foreign map[store.PartitionID]*stranger
 	// owners are those of partitions as of an assignment.
-	owners     map[store.PartitionID]string
+	owners     map[store.PartitionID]owner
 	assignment uint64
 }
 

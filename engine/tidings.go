@@ -82,8 +82,23 @@ func (x *exchange) said(c clock) (system int64, held []store.PartitionID) {
 // its word.
 type tidings struct {
 	known  time.Duration // the moment
-	owners map[store.PartitionID]string
+	owners map[store.PartitionID]owner
 	told   map[string]told
+}
+
+// owner is who has a partition, if anybody, and whether it is Completed: nothing more
+// comes of it, whoever has it.
+type owner struct {
+	worker string
+	done   bool
+}
+
+func ownersOf(parts []store.Partition) map[store.PartitionID]owner {
+	out := make(map[store.PartitionID]owner, len(parts))
+	for _, p := range parts {
+		out[p.ID] = owner{p.Worker, p.State == store.Completed}
+	}
+	return out
 }
 
 // told is what a worker told: of which moment, by the monotonic clock here.
@@ -92,12 +107,19 @@ type told struct {
 	system int64
 }
 
-// by returns what the owner of a partition has told. Nobody holds back what nobody has.
+// by returns what the owner of a partition has told. Nobody holds back what nobody has,
+// and nobody knows when it goes on.
 func (t *tidings) by(id store.PartitionID) told {
-	if w, ok := t.told[t.owners[id]]; ok {
+	o := t.owners[id]
+	w, lives := t.told[o.worker]
+	switch {
+	case o.done:
+		return told{t.known, math.MaxInt64}
+	case !lives:
+		return told{t.known, store.NoTime}
+	default:
 		return w
 	}
-	return told{t.known, store.NoTime}
 }
 
 // of returns the least that the owners of some partitions have told.
@@ -184,10 +206,7 @@ func (g *gossip) ask(ctx context.Context) (*tidings, []store.PartitionID, error)
 		if err != nil {
 			return nil, nil, fmt.Errorf("read partitions: %w", err)
 		}
-		g.owners, g.assignment = map[store.PartitionID]string{}, h.Assignment
-		for _, p := range parts {
-			g.owners[p.ID] = p.Worker
-		}
+		g.owners, g.assignment = ownersOf(parts), h.Assignment
 	}
 	now := g.env.clock.now()
 	t := &tidings{known: momentOf(h.Now, now), owners: g.owners, told: map[string]told{}}
