@@ -182,10 +182,10 @@ func (m *Member) Hear(ctx context.Context) (*engine.Heard, error) {
 	return h, nil
 }
 
-// live beats, and controls while the process holds the lease, until ctx ends. Then
+// Live beats, and controls while the process holds the lease, until ctx ends. Then
 // it leaves: its partitions are free for others at once. A store that does not
 // answer is asked again. groupOf tells the worker_group of a computation.
-func (m *Member) live(ctx context.Context, groupOf func(computation string) string) error {
+func (m *Member) Live(ctx context.Context, groupOf func(computation string) string) error {
 	m.mu.Lock()
 	m.groupOf = groupOf
 	m.mu.Unlock()

@@ -102,7 +102,7 @@ func (m *Member) Work(told context.Context, p *engine.Pipeline) (*engine.Summary
 	living, die := context.WithCancel(context.WithoutCancel(told))
 	var beating sync.WaitGroup
 	var left error
-	beating.Go(func() { left = m.live(living, p.WorkerGroup) })
+	beating.Go(func() { left = m.Live(living, p.WorkerGroup) })
 	m.o.Log.Info("joined", "group", m.o.Group)
 	sum, err := p.Run(context.WithoutCancel(told), m.store)
 	die()

@@ -10,8 +10,9 @@
 //
 // Left out are scenarios that ask for what there is not: visits aligned to the
 // clock (R48) and a window of time for them (half of R65). Those about several
-// workers (R19, R25, R27, R28, R42) are played by several pipelines on one store,
-// one after the other or, as a fenced owner and its successor, side by side.
+// workers (R19, R25, R27, R28, R42) are played twice: by several pipelines on one
+// store, as a fenced owner and its successor, and by a cluster of workers, with a
+// controller among them, which die, freeze, come and go.
 //
 //	go test ./internal/fieldreport -run R44
 //

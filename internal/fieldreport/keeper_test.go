@@ -59,10 +59,13 @@ const (
 // what the scenario says, and writes every call down.
 type keeper struct {
 	w     *world
+	h     *hand // the worker that it runs on; nil: the only process
 	state *flow.State[cell]
 }
 
-func newKeeper(w *world) *keeper { return &keeper{w, flow.NewState[cell]("/cell", cellCodec{})} }
+func newKeeper(w *world, h *hand) *keeper {
+	return &keeper{w, h, flow.NewState[cell]("/cell", cellCodec{})}
+}
 
 func (k *keeper) OnMessage(_ context.Context, rt flow.Runtime, m flow.Message, out flow.OutputCollector) error {
 	take(k.w.messageCost)
@@ -131,7 +134,11 @@ func (k *keeper) note(key flow.Key, c *call, stamp, left uint64) {
 	if c.visit != nil {
 		e.Kind, e.Pass = flowtest.VisitCall, c.visit.Pass
 	}
-	k.w.rec.Add(e)
+	if k.h != nil {
+		k.h.add(e)
+	} else {
+		k.w.rec.Add(e)
+	}
 }
 
 // failedVisit notes a visit that is left out, where the spec says so.

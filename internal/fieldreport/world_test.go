@@ -52,6 +52,9 @@ type world struct {
 	keys   *flow.KeySchema
 	stamps atomic.Uint64
 	life   *life
+	shared *storetest.Shared // once there are workers
+	hands  []*hand
+	hired  int
 	ended  time.Duration // when the last life did
 }
 
@@ -275,20 +278,26 @@ func (w *world) ranges() (out []store.Partition) {
 
 func (w *world) pipeline() *engine.Pipeline {
 	w.t.Helper()
+	return w.prepared(nil, nil)
+}
+
+// prepared prepares the pipeline, for a worker if there is one.
+func (w *world) prepared(h *hand, m engine.Membership) *engine.Pipeline {
+	w.t.Helper()
 	s, err := spec.Parse("field.yson", []byte(w.spec()))
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	var functions flow.Registry
 	var connectors connector.Registry
-	o := engine.Options{Spec: s, Functions: &functions, Connectors: &connectors, Log: slog.New(slog.DiscardHandler)}
+	o := engine.Options{Spec: s, Functions: &functions, Connectors: &connectors, Member: m, Log: slog.New(slog.DiscardHandler)}
 	if os.Getenv("RONDO_TEST_LOG") != "" {
 		o.Log = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	}
 	err = errors.Join(
-		functions.Register("keep", func(flow.Setup) (flow.Function, error) { return newKeeper(w), nil }),
+		functions.Register("keep", func(flow.Setup) (flow.Function, error) { return newKeeper(w, h), nil }),
 		connectors.AddSource("feed", func(connector.Setup) (connector.Source, error) { return w.feed, nil }),
-		connectors.AddSink("sink", func(connector.Setup) (connector.Sink, error) { return w.sink, nil }))
+		connectors.AddSink("sink", func(connector.Setup) (connector.Sink, error) { return partedSink{w.sink}, nil }))
 	if err != nil {
 		w.t.Fatal(err)
 	}
