@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -95,16 +96,21 @@ func (s *said) count(text string) int {
 // adderOver prepares the pipeline over messages of some names, each n times with a 1.
 func adderOver(t *testing.T, log *said, names, n int) *engine.Pipeline {
 	t.Helper()
+	return functionOver(t, sums, adder{}, log, names, n)
+}
+
+func functionOver(t *testing.T, text string, f flow.Function, log *said, names, n int) *engine.Pipeline {
+	t.Helper()
 	dir := t.TempDir()
-	text := bytes.NewBufferString("name,n\n")
+	words := bytes.NewBufferString("name,n\n")
 	for i := range names * n {
-		fmt.Fprintf(text, "w%d,1\n", i%names)
+		fmt.Fprintf(words, "w%d,1\n", i%names)
 	}
-	must(t, os.WriteFile(filepath.Join(dir, "words.csv"), text.Bytes(), 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, "words.csv"), words.Bytes(), 0o600))
 	var functions flow.Registry
 	var connectors connector.Registry
-	must(t, functions.Register("adder", func(flow.Setup) (flow.Function, error) { return adder{}, nil }), file.Register(&connectors))
-	parsed, err := spec.Parse("sums.yaml", []byte(sums))
+	must(t, functions.Register("adder", func(flow.Setup) (flow.Function, error) { return f, nil }), file.Register(&connectors))
+	parsed, err := spec.Parse("sums.yaml", []byte(text))
 	must(t, err)
 	p, err := engine.Prepare(t.Context(), engine.Options{
 		Spec: parsed, Functions: &functions, Connectors: &connectors, SpecDir: dir, DataDir: dir, Log: slog.New(slog.NewTextHandler(log, nil)),
@@ -197,6 +203,95 @@ func TestNoUpdateOfAUsersTableIsLostUnderLoad(t *testing.T) {
 	if total != want {
 		t.Errorf("the rows come to %d, want %d", total, want)
 	}
+}
+
+// A row that somebody holds stops its partition, which shows that and tries again,
+// and no other one.
+func TestALockedRowOfAUserShowsInTheStatus(t *testing.T) {
+	o := adopts(t, sumsTable, sumsColumns)
+	must(t, o.s.Close())
+	o.s = open(t, o.url+"&rondo_lock_timeout=100ms", pgstore.Options{})
+	key, value := o.row("w3", 7)
+	must(t, o.write(store.TableWrite{Table: o.id, Key: key, Value: value}))
+	holder := session(t, "public")
+	does(t, holder, fmt.Sprintf("BEGIN; SELECT FROM %s WHERE name = 'w3' FOR UPDATE", o.name))
+	const names, messages = 40, 10
+	p := adderOver(t, &said{}, names, messages)
+	done := make(chan error, 1)
+	go func() {
+		_, err := p.Run(t.Context(), o.s)
+		done <- err
+	}()
+	await(t, func() bool {
+		failing, working := 0, 0
+		for _, part := range p.Status().Partitions {
+			switch {
+			case strings.Contains(part.Error, "table public."+o.name+": a row is locked by somebody else"):
+				failing++
+			case part.Computation == "adder" && part.Totals.Messages > 0:
+				working++
+			}
+		}
+		return failing == 1 && working == 3
+	})
+	does(t, holder, "COMMIT")
+	must(t, <-done)
+	if got := ask[int64](t, "SELECT sum(sum % 1000)::bigint FROM "+o.name); got != names*messages+7 {
+		t.Errorf("the rows come to %d, want %d", got, names*messages+7)
+	}
+}
+
+// A user's table may be joined: looked up by messages, and scanned by visits.
+func TestAUsersTableMayBeJoined(t *testing.T) {
+	o := adopts(t, sumsTable, sumsColumns)
+	must(t, o.write(o.put("w0", 1), o.put("w1", 2), o.put("other", 3)))
+	o.sql(`CREATE TABLE %s_made (hash bytea NOT NULL, name text PRIMARY KEY, sum bigint NOT NULL); CREATE INDEX ON %[1]s_made (hash)`)
+	_, err := o.s.AdoptTable(t.Context(), "//made", o.form.String(), o.name+"_made")
+	must(t, err)
+	text := strings.Replace(sums, "parameters: {path: //own}}}", `parameters: {path: //made}}}
+      external_state_joiners:
+        /looked: {class_name: simple, parameters: {path: //own}, join_on: {key_provider_streams: [words]}}
+        /scanned: {class_name: static_table, parameters: {path: //own}}`, 1)
+	text = strings.Replace(text, "external_names: [/sums]", "external_names: [/sums, /scanned]", 1)
+	p := functionOver(t, text, joins{}, &said{}, 3, 2)
+	_, err = p.Run(t.Context(), o.s)
+	must(t, err)
+	// Looked up twice each, and 100 for what is present and 1000 for what is absent.
+	got := ask[[]string](t, fmt.Sprintf("SELECT array_agg(name || ' ' || sum ORDER BY name) FROM %s_made", o.name))
+	if want := []string{"other 100", "w0 102", "w1 104", "w2 1000"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// joins adds what it looks up to the rows of another table, and what a visit is told
+// of the scanned one.
+type joins struct{}
+
+func (joins) OnMessage(_ context.Context, rt flow.Runtime, m flow.Message, _ flow.OutputCollector) error {
+	j, err := flow.OpenJoined(rt, "/looked", m)
+	if err != nil {
+		return err
+	}
+	row, there, err := j.Row()
+	if err != nil || !there {
+		return errors.Join(err, add(flow.OpenExternal(rt, "/sums", m), 0))
+	}
+	return add(flow.OpenExternal(rt, "/sums", m), row.Int64("sum"))
+}
+
+func (joins) OnVisit(_ context.Context, rt flow.Runtime, v flow.Visit, _ flow.OutputCollector) error {
+	j, err := flow.OpenJoined(rt, "/scanned", v)
+	if err != nil || !v.Final || !j.Known() {
+		return err
+	}
+	_, there, err := j.Row()
+	if err != nil {
+		return err
+	}
+	if there {
+		return add(flow.OpenExternal(rt, "/sums", v), 100)
+	}
+	return add(flow.OpenExternal(rt, "/sums", v), 1000)
 }
 
 // A pipeline whose table lacks something does not start, and says what; one whose

@@ -282,12 +282,13 @@ func TestWhatADatabaseRefusesIsNamed(t *testing.T) {
 }
 
 // A row that somebody holds is waited for, and then unavailable; other partitions go
-// on meanwhile, those that write to the table too.
+// on meanwhile, those that write to the table too, however many wait: those who do
+// take neither all lanes nor all connections.
 func TestALockedRowOfAUserIsUnavailableAndStopsNobodyElse(t *testing.T) {
 	o := users(t)
 	must(t, o.write(o.put("ann", 1, nil)), o.s.Close())
 	o.s = open(t, o.url+"&rondo_lock_timeout=3s", pgstore.Options{Connections: 4})
-	parts := owned(t, o.s, 5)
+	parts := owned(t, o.s, 12)
 	holder := session(t, "public")
 	does(t, holder, fmt.Sprintf("BEGIN; SELECT FROM %s WHERE name = 'ann' FOR UPDATE", o.name))
 	blocked := func(p store.Partition) *store.Commit {
@@ -295,24 +296,24 @@ func TestALockedRowOfAUserIsUnavailableAndStopsNobodyElse(t *testing.T) {
 		c.Rows = []store.TableWrite{o.checked(o.put("ann", 5, nil), "ann", 1, nil)}
 		return c
 	}
-	errs := make(chan error, 3)
-	for _, p := range parts[:3] {
+	errs := make(chan error, 10)
+	for _, p := range parts[:10] {
 		go func() { errs <- o.s.Commit(context.Background(), blocked(p)) }()
 	}
 	await(t, func() bool {
 		return ask[int](t, "SELECT count(*)::int FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%rows_are_as_read%'") > 0
 	})
 	for n := range 20 {
-		c := numbered(parts[3], n+1)
+		c := numbered(parts[10], n+1)
 		c.Rows = []store.TableWrite{o.put(fmt.Sprint("other", n), 1, nil)}
-		must(t, o.s.Commit(t.Context(), c), o.s.Commit(t.Context(), numbered(parts[4], n+1)))
+		must(t, o.s.Commit(t.Context(), c), o.s.Commit(t.Context(), numbered(parts[11], n+1)))
 	}
 	if len(errs) > 0 {
 		t.Fatal("nobody waits any more: this proves nothing")
 	}
 	fails(t, <-errs, store.ErrUnavailable, "table public."+o.name, "locked by somebody else", "pg_blocking_pids")
 	does(t, holder, "COMMIT")
-	for range 2 {
+	for range 9 {
 		if err := <-errs; err != nil && !errors.Is(err, store.ErrUnavailable) && !errors.Is(err, store.ErrConflict) {
 			t.Error(err)
 		}
