@@ -275,6 +275,12 @@ func TestWhatADatabaseRefusesIsNamed(t *testing.T) {
 			fails(t, o.write(commit.Rows...), store.ErrRefused, append(c.texts, table)...)
 		})
 	}
+	o.sql("ALTER TABLE %s ALTER CONSTRAINT known_mail DEFERRABLE INITIALLY DEFERRED") // told by the COMMIT
+	late := numbered(p, 1)
+	late.Rows = []store.TableWrite{o.put("eve", 1, "c@x"), o.put("zoe", 1, nil)}
+	fails(t, o.s.Commit(t.Context(), late), store.ErrRefused, table+`"eve"`, "foreign key known_mail")
+	o.sql(`CREATE FUNCTION %s_no() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''not today''; END'; CREATE TRIGGER no BEFORE DELETE ON %[1]s FOR EACH ROW EXECUTE FUNCTION %[1]s_no()`)
+	fails(t, o.write(o.put("zoe", 1, nil), gone), store.ErrRefused, table+`"ann"`, "a trigger", "not today")
 	o.sql("ALTER TABLE %s ALTER COLUMN extra DROP DEFAULT")
 	fails(t, o.write(o.put("eve", 1, nil)), store.ErrRefused, table+`"eve"`, "not null of column extra", "give it a default")
 	o.holds("ann 1 a@x kept")
@@ -449,6 +455,22 @@ func TestAUsersTableMayBeAlteredWhileItIsUsed(t *testing.T) {
 	fails(t, err, store.ErrNoTable)
 	fails(t, o.s.CheckTable(t.Context(), o.id, false), store.ErrNoTable)
 	o.holds("ann 1 a@x kept")
+}
+
+// A table that another process has dropped is not read as one without rows.
+func TestAUsersTableThatSomebodyElseDroppedIsGone(t *testing.T) {
+	o := users(t)
+	must(t, o.write(o.put("ann", 1, nil)))
+	key, _ := o.row("ann", 1, nil)
+	run(t, o.schema, "DELETE FROM tables")
+	for _, keys := range [][]string{{key}, nil} {
+		_, err := o.s.GetRows(t.Context(), o.id, keys)
+		fails(t, err, store.ErrNoTable)
+	}
+	_, err := o.s.ListRows(t.Context(), o.id, store.ListRequest{Lower: key + "x"})
+	fails(t, err, store.ErrNoTable)
+	fails(t, o.write(o.put("ann", 2, nil)), store.ErrNoTable)
+	o.holds("ann 1 kept")
 }
 
 func TestATableIsAdoptedOnce(t *testing.T) {

@@ -62,8 +62,6 @@ func (s *Store) guilty(ctx context.Context, w *rowsToWrite, pg *pgconn.PgError) 
 }
 
 func (s *Store) probe(ctx context.Context, w *rowsToWrite) (of *relation, key string, pg *pgconn.PgError) {
-	ctx, cancel := context.WithTimeout(ctx, s.opts.CallTimeout)
-	defer cancel()
 	tx, err := s.pool.Begin(ctx)
 	if err != nil {
 		return nil, "", nil

@@ -109,6 +109,8 @@ func (s *Store) explain(ctx context.Context, w *rowsToWrite, err error) error {
 	if err == nil || len(w.own) == 0 {
 		return err
 	}
+	ctx, cancel := s.settling(ctx)
+	defer cancel()
 	if notNow(err) {
 		var names []string
 		for i := range w.own {

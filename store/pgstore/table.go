@@ -105,6 +105,8 @@ type ownRows struct {
 
 // sortRows finds out where rows are.
 func (s *Store) sortRows(ctx context.Context, rows []store.TableWrite) (out rowsToWrite, err error) {
+	ctx, cancel := context.WithTimeout(ctx, s.opts.CallTimeout)
+	defer cancel()
 	ordered := slices.Clone(rows)
 	slices.SortFunc(ordered, func(a, b store.TableWrite) int {
 		return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Key, b.Key))
