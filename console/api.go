@@ -27,11 +27,26 @@ type Status struct {
 	Elapsed float64 `json:"elapsed_seconds"`
 
 	Partitions []Partition `json:"partitions"`
+	// Workers are those that run the pipeline together, if it is a cluster.
+	Workers []Worker `json:"workers,omitempty"`
 	// Tables are the static tables that are joined, as this run knows them.
 	Tables []Table `json:"tables,omitempty"`
 	// Problems is the status tree: everything that is wrong now, sorted by path; of a
 	// pipeline that does not run, what was wrong when its last run ended.
 	Problems []Problem `json:"problems"`
+}
+
+// Worker is a process of a cluster, by what it told at its last beat.
+type Worker struct {
+	ID         string  `json:"worker_id"`
+	Group      string  `json:"worker_group"`
+	Host       string  `json:"host"`
+	PID        int     `json:"pid"`
+	Controller bool    `json:"controller"`
+	Partitions int     `json:"partitions"`
+	Unseen     float64 `json:"unseen_seconds"`
+	// ClockOff is how far the clock of its machine is before that of the database.
+	ClockOff float64 `json:"clock_off_seconds"`
 }
 
 // Timers are those of all timer streams.
@@ -47,8 +62,9 @@ type Timers struct {
 type Partition struct {
 	ID          uint64 `json:"partition_id"`
 	Computation string `json:"computation_id"`
-	Kind        string `json:"kind"`  // range, source or sink
-	Phase       string `json:"state"` // as engine.Phase; of a stopped pipeline executing or completed
+	Kind        string `json:"kind"`                // range, source or sink
+	Phase       string `json:"state"`               // as engine.Phase; of a stopped pipeline executing or completed
+	Worker      string `json:"worker_id,omitempty"` // who runs it, in a cluster
 	Restarts    int    `json:"restarts"`
 	// Waiting are the messages in memory that were not taken yet.
 	Waiting  int    `json:"waiting_messages"`

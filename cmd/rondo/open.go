@@ -150,6 +150,14 @@ func (f *placeFlags) place() (at where, pipeline string, err error) {
 	return where{dataDir, f.Store}, pipeline, err
 }
 
+// wanted is place, and a store alone is enough: its workers run one pipeline.
+func (f *placeFlags) wanted() (at where, pipeline string, err error) {
+	if f.File == nil && f.Data == "" && f.Store != "" {
+		return where{url: f.Store}, "", nil
+	}
+	return f.place()
+}
+
 func (f *placeFlags) named() (dataDir, pipeline string, err error) {
 	switch {
 	case f.noFile():

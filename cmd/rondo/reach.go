@@ -72,6 +72,12 @@ func (at where) silent(err error) error {
 
 // reach finds the pipeline, whether it runs or not.
 func (at where) reach(ctx context.Context, io *streams, name string) (*reached, error) {
+	if r, err := at.reachWorkers(ctx, name); r != nil || err != nil {
+		return r, err
+	}
+	if at.dataDir == "" {
+		return nil, &usageError{errors.New("no worker runs a pipeline from this store now: name the spec file of the pipeline, or its data folder with --data")}
+	}
 	c, folder, err := at.find(ctx, io)
 	switch {
 	case err != nil:
@@ -101,7 +107,7 @@ func (at where) with(ctx context.Context, io *streams, name string, do func(ctx 
 
 // with finds the pipeline, does something with it and lets go of it.
 func (f *placeFlags) with(io *streams, do func(ctx context.Context, r *reached) error) error {
-	at, name, err := f.place()
+	at, name, err := f.wanted()
 	if err != nil {
 		return err
 	}
@@ -151,7 +157,7 @@ type kept struct {
 
 // openKept finds the states of a pipeline, whether it runs or not.
 func (f *placeFlags) openKept(ctx context.Context, io *streams) (k *kept, err error) {
-	at, name, err := f.place()
+	at, name, err := f.wanted()
 	if err != nil {
 		return nil, err
 	}

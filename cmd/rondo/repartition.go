@@ -42,14 +42,23 @@ func (c *repartitionCommand) Run(io *streams) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	shared, err := c.withWorkers(ctx, func(t *manned) error { return t.Repartition(ctx, c.Args[0], n) })
+	if err == nil && !shared {
+		err = c.ask(ctx, io, n)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(io.err, "rondo: the partitions of %s are replaced; rondo status shows them\n", c.Args[0])
+	return nil
+}
+
+// ask asks a pipeline that one process runs.
+func (c *repartitionCommand) ask(ctx context.Context, io *streams, n int) error {
 	client, err := c.reachRunning(ctx, io)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
-	if err := client.Repartition(ctx, console.RepartitionRequest{Computation: c.Args[0], Partitions: &n}); err != nil {
-		return err
-	}
-	fmt.Fprintf(io.err, "rondo: the partitions of %s are replaced; rondo status shows them\n", c.Args[0])
-	return nil
+	return client.Repartition(ctx, console.RepartitionRequest{Computation: c.Args[0], Partitions: &n})
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -46,6 +47,8 @@ func stateText(s *console.Status) string {
 	switch {
 	case s.Completed:
 		return "completed"
+	case len(s.Workers) > 0:
+		return "running on " + pluralDigits(int64(len(s.Workers)), "worker")
 	case s.State == string(engine.Running):
 		return running
 	case s.Running:
@@ -92,6 +95,9 @@ func printStatus(out io.Writer, s *console.Status) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	if err := printWorkers(out, s.Workers); err != nil {
+		return err
+	}
 	if err := printTables(out, s.Tables); err != nil {
 		return err
 	}
@@ -104,6 +110,24 @@ func printStatus(out io.Writer, s *console.Status) error {
 	}
 	_, err := io.WriteString(out, text)
 	return err
+}
+
+// printWorkers shows the workers of a cluster, if it is one.
+func printWorkers(out io.Writer, workers []console.Worker) error {
+	if len(workers) == 0 {
+		return nil
+	}
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "WORKER\tHOST\tGROUP\tPARTITIONS\tSILENT\tCONTROLLER")
+	for i := range workers {
+		w := &workers[i]
+		leads := "-"
+		if w.Controller {
+			leads = "yes"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%.1fs\t%s\n", visible(w.ID), visible(w.Host), cmp.Or(visible(w.Group), "-"), w.Partitions, w.Unseen, leads)
+	}
+	return t.Flush()
 }
 
 // printTables shows the static tables, if there are any.

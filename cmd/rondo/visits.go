@@ -30,7 +30,7 @@ func (visitsCommand) Help() string {
 
 const placeHelp = `
 
-The pipeline is found by its spec file, by its data folder, or by --data. One that runs is asked through the socket in its data folder, as the user who runs it; of one that does not run, the store is read.`
+The pipeline is found by its spec file, by its data folder, or by --data. One that runs is asked through the socket in its data folder, as the user who runs it; of one that does not run, the store is read. One that workers of a cluster run is found by --store alone, and is read and changed through the store.`
 
 // streamFlags name a visit stream of a pipeline.
 type streamFlags struct {
@@ -102,20 +102,44 @@ func (c *visitsRunNowCommand) Run(io *streams) error {
 		return err
 	}
 	ctx := context.Background()
+	begun := ""
+	shared, err := c.withWorkers(ctx, func(t *manned) (err error) {
+		begun, err = c.begin(ctx, t)
+		return err
+	})
+	if err == nil && !shared {
+		begun, err = c.ask(ctx, io)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(io.err, "rondo: %s begins a pass; rondo visits shows how far it is\n", begun)
+	return nil
+}
+
+// ask asks a pipeline that one process runs.
+func (c *visitsRunNowCommand) ask(ctx context.Context, io *streams) (begun string, err error) {
 	client, err := c.reachRunning(ctx, io)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer client.Close()
-	v, err := c.find(ctx, client)
+	return c.begin(ctx, client)
+}
+
+// beginner begins passes.
+type beginner interface {
+	visitsOf
+	RunNow(ctx context.Context, computation, stream string, r console.RunNowRequest) error
+}
+
+// begin begins a pass of the stream that is meant.
+func (c *visitsRunNowCommand) begin(ctx context.Context, p beginner) (stream string, err error) {
+	v, err := c.find(ctx, p)
 	if err != nil {
-		return err
+		return "", err
 	}
-	if err := client.RunNow(ctx, v.Computation, v.Stream, console.RunNowRequest{Period: c.Period}); err != nil {
-		return err
-	}
-	fmt.Fprintf(io.err, "rondo: %s begins a pass; rondo visits shows how far it is\n", streamName(v))
-	return nil
+	return streamName(v), p.RunNow(ctx, v.Computation, v.Stream, console.RunNowRequest{Period: c.Period})
 }
 
 type visitsEnableCommand struct{ streamFlags }
