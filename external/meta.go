@@ -86,8 +86,11 @@ func readMeta(d disk, path string) (*meta, error) {
 
 // fits tells that a text that was read is the one that the .meta file is about.
 func (m *meta) fits(path string, rows, bytes int64, checksum string) error {
-	if m.Rows != rows || m.Bytes != bytes {
+	if m.Bytes != bytes {
 		return m.strange(path, bytes)
+	}
+	if m.Rows != rows {
+		return malformedf("%s and its %s file do not belong together: the text has %d rows, and %d are written there: replace both, or delete the latter", path, MetaSuffix, rows, m.Rows)
 	}
 	if m.Checksum != checksum {
 		return malformedf("%s and its %s file do not belong together: the checksum of the text is %s, and %s is written there: replace both, or delete the latter", path, MetaSuffix, checksum, m.Checksum)

@@ -50,18 +50,26 @@ func newParquetWriter(out io.Writer, s *schema.Schema) (*parquetWriter, error) {
 	}
 	root := ordered{Group: parquet.Group{}}
 	w := &parquetWriter{columns: s, row: make(parquet.Row, s.Len())}
+	options := []parquet.WriterOption{
+		parquet.PageBufferSize(pageBytes), parquet.Compression(&parquet.Snappy),
+		parquet.KeyValueMetadata(schemaKey, string(text)), parquet.CreatedBy("rondo", "", ""),
+	}
 	for _, c := range s.Columns() {
 		n := nodeFor(c)
 		root.Group[c.Name] = n
 		root.fields = append(root.fields, field{n, c.Name})
+		if n.Type().Kind() == parquet.ByteArray {
+			// Bounds are whole values: those of long ones would be most of the file, and
+			// a footer that is too long to be read.
+			options = append(options, parquet.SkipPageBounds(c.Name), parquet.SkipPageStatistics(c.Name))
+		}
 		level := 0
 		if !c.Required {
 			level = 1
 		}
 		w.levels = append(w.levels, level)
 	}
-	w.writer = parquet.NewGenericWriter[any](out, parquet.NewSchema("table", root), parquet.PageBufferSize(pageBytes),
-		parquet.Compression(&parquet.Snappy), parquet.KeyValueMetadata(schemaKey, string(text)), parquet.CreatedBy("rondo", "", ""))
+	w.writer = parquet.NewGenericWriter[any](out, append(options, parquet.NewSchema("table", root))...)
 	return w, nil
 }
 

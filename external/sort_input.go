@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -38,7 +39,7 @@ func (in *input) open(path string, content func(Format, *blocks) error) error {
 		return err
 	}
 	if in.file, err = (osDisk{}).open(path); err != nil {
-		return err
+		return openError(path, err)
 	}
 	in.read = &atomic.Int64{}
 	at, err := in.file.stamp()
@@ -53,6 +54,14 @@ func (in *input) open(path string, content func(Format, *blocks) error) error {
 		return fmt.Errorf("%s: %w", path, errors.Join(err, in.file.Close()))
 	}
 	return nil
+}
+
+// openError names the path where the system did not.
+func openError(path string, err error) error {
+	if _, named := errors.AsType[*fs.PathError](err); named {
+		return err
+	}
+	return fmt.Errorf("%s: %w", path, err)
 }
 
 func (in *input) openAs(ctx context.Context, o *SortOptions, format Format, src *blocks) error {

@@ -105,6 +105,31 @@ func TestMergesAgreeWithSorting(t *testing.T) {
 	})
 }
 
+// TestLongValuesAreWrittenOnce: statistics that hold whole values would make the file
+// many times as long, and unreadable.
+func TestLongValuesAreWrittenOnce(t *testing.T) {
+	dir := t.TempDir()
+	in, out := filepath.Join(dir, "in.csv"), filepath.Join(dir, "out.parquet")
+	var b strings.Builder
+	b.WriteString("name,value\n")
+	rng := rand.New(rand.NewPCG(1, 1))
+	for i := range 5 {
+		fmt.Fprintf(&b, "k%d,", i)
+		for range 50_000 {
+			fmt.Fprintf(&b, "%016x", rng.Uint64())
+		}
+		b.WriteString("\n")
+	}
+	write(t, in, b.String())
+	if _, err := Sort(context.Background(), SortOptions{In: in, Out: out, Key: "hash=farm_hash(name),name", Memory: 256 << 20}); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(out)
+	if err != nil || info.Size() > int64(b.Len())*5/4 {
+		t.Fatalf("%d bytes of a text of %d, %v", info.Size(), b.Len(), err)
+	}
+}
+
 func TestSortRefusals(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct{ name, text, key, want string }{

@@ -46,13 +46,13 @@ func (t *text) decoder() (rowtext.Decoder, error) {
 		return rowtext.NewCSVDecoder(t.columns, rowtext.CSV{Delimiter: ',', Header: true})
 	}
 	d := rowtext.NewJSONDecoder(t.columns)
-	d.Unknown = func(name string) error { return wider(name, t.columns) }
+	d.Unknown = func(name string) error { return wider("the row", name, t.columns) }
 	return d, nil
 }
 
-// wider is that a row has more than the table: its schema may be that of another.
-func wider(name string, s *schema.Schema) error {
-	return fmt.Errorf("the row has a column %q, and the table does not: its columns are %s; add it to the schema, or leave it out of the rows", name, strings.Join(s.Names(), ", "))
+// wider is that a row, or a header, has more than the schema: that may be of another table.
+func wider(what, name string, s *schema.Schema) error {
+	return fmt.Errorf("%s has a column %q, and the table does not: its columns are %s; add it to the schema, or leave it out of the rows", what, name, strings.Join(s.Names(), ", "))
 }
 
 func (t *text) schema() *schema.Schema { return t.columns }

@@ -79,7 +79,7 @@ func (s *source) csvColumns(given *schema.Schema, src io.ReaderAt, size int64) (
 	if given != nil {
 		for _, name := range header {
 			if _, ok := given.Index(name); !ok {
-				return nil, unfitf("its header: %w", wider(name, given))
+				return nil, unfitf("%w", wider("its header", name, given))
 			}
 		}
 		for _, c := range given.Columns() {

@@ -21,7 +21,7 @@ type tableImportCommand struct {
 func (tableImportCommand) Help() string {
 	return `The file's columns are found by their names, and all must be the table's. Rows are read and written a few at a time, so that a file may have any size.
 
-Without --replace, a row takes the place of the one with its key, and what is written stays if the command is stopped: run it again, and rows that are there already are written over by the same. With --replace, the table has either all its former rows or all those of the file.` + tableHelp + `
+Without --replace, a row takes the place of the one with its key, and what is written stays if the command is stopped: run it again, and rows that are there already are written over by the same. Of a key that comes twice in the file the later row stays, unless both come so near to each other that they would be written at once: that is an error. With --replace, the table has either all its former rows or all those of the file.` + tableHelp + `
 
 Examples:
   rondo table import pipeline.yson //home/accounts accounts.csv
@@ -44,6 +44,8 @@ func (c *tableImportCommand) Run(io *streams) error {
 		rows, err := c.load(ctx, io, ts, t)
 		switch {
 		case err == nil:
+		case unknown(err) && !c.Replace:
+			return fmt.Errorf("%w; to be sure run the same command again, which goes over what was written", err)
 		case unknown(err) || ctx.Err() == nil:
 			return err
 		case c.Replace:
