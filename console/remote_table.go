@@ -60,7 +60,7 @@ func (r remoteTables) GetRows(ctx context.Context, id store.TableID, keys []stri
 	return a.Values, nil
 }
 
-// ListRows asks for a range of rows. MaxWork does not matter here.
+// ListRows asks for a range of rows, with their values. MaxWork does not matter here.
 func (r remoteTables) ListRows(ctx context.Context, id store.TableID, l store.ListRequest) (*store.ListAnswer, error) {
 	a, err := query[States](ctx, r.client, "tables/rows/list", TableList{
 		Table: uint64(id), Lower: []byte(l.Lower), Upper: []byte(l.Upper), MaxRows: l.MaxRows, MaxBytes: l.MaxBytes,

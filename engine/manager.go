@@ -191,7 +191,7 @@ func (j *job) listManaged(ctx context.Context, l partition.List, answers []visit
 		t := &j.tables[i]
 		got, err := j.env.store.ListRows(ctx, t.id, store.ListRequest{
 			Lower: boundKey(l.List.Range.Lower), Upper: boundKey(l.List.Range.Upper),
-			MaxRows: l.List.MaxRows, MaxBytes: l.List.MaxBytes, MaxWork: listWork,
+			MaxRows: l.List.MaxRows, MaxBytes: l.List.MaxBytes, MaxWork: listWork, KeysOnly: true,
 		})
 		if errors.Is(err, store.ErrNoTable) {
 			j.tableGone.Store(true)
@@ -204,7 +204,7 @@ func (j *job) listManaged(ctx context.Context, l partition.List, answers []visit
 			return nil, fmt.Errorf("table %s: %w", t.path, err)
 		}
 		for k := range a.Keys {
-			a.Keys[k].Rows, a.Keys[k].Bytes = nil, len(a.Keys[k].Key.Bytes)
+			a.Keys[k].Rows = nil
 		}
 		if len(a.Keys) > 0 {
 			a.Names = []string{t.name}

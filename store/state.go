@@ -35,6 +35,8 @@ type ListRequest struct {
 	// MaxWork limits the rows and tombstones passed over, returned or not; the
 	// answer gets beyond at least one key. Zero means no limit.
 	MaxRows, MaxBytes, MaxWork int
+	// KeysOnly leaves the values out, and their sizes. It is for rows of tables.
+	KeysOnly bool
 }
 
 // ListAnswer holds the keys found, in order, and how far the answer is

@@ -97,9 +97,11 @@ func (l *lister) read(it *pebble.Iterator, lower []byte) error {
 		if len(l.request.Names) > 0 && !contains(l.request.Names, name) {
 			continue
 		}
-		value, err := it.ValueAndErr()
-		if err != nil {
-			return err
+		var value []byte
+		if !l.request.KeysOnly {
+			if value, err = it.ValueAndErr(); err != nil {
+				return err
+			}
 		}
 		if l.add(key, name, value) {
 			break

@@ -116,6 +116,9 @@ func (l *lister) add(key string, row store.StateRow) (cut bool) {
 		a.Keys = append(a.Keys, store.ListedKey{Key: key, Bytes: len(key)})
 		a.Bytes += len(key)
 	}
+	if l.request.KeysOnly {
+		row.Value = nil // users' tables give them all the same
+	}
 	k := &a.Keys[len(a.Keys)-1]
 	size := len(row.Name) + len(row.Value)
 	k.Rows = append(k.Rows, row)

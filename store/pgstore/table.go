@@ -221,7 +221,7 @@ func (s *Store) ListRows(ctx context.Context, id store.TableID, r store.ListRequ
 		if own != nil {
 			return s.listOwn(ctx, db, &l, own)
 		}
-		pager := rowsPager{store: s, db: db, id: int64(id)}
+		pager := rowsPager{store: s, db: db, id: int64(id), keysOnly: r.KeysOnly}
 		err = l.pages(func(p *pgsql.StatesPageParams) ([]pgsql.StatesPageRow, error) { return pager.page(ctx, p) })
 		if err != nil {
 			return err
@@ -240,10 +240,11 @@ func (s *Store) ListRows(ctx context.Context, id store.TableID, r store.ListRequ
 
 // rowsPager reads pages of a table. The first one begins at its key, others beyond.
 type rowsPager struct {
-	store  *Store
-	db     pgsql.DBTX
-	id     int64
-	beyond bool
+	store    *Store
+	db       pgsql.DBTX
+	id       int64
+	keysOnly bool
+	beyond   bool
 }
 
 func (r *rowsPager) page(ctx context.Context, p *pgsql.StatesPageParams) (out []pgsql.StatesPageRow, err error) {
@@ -254,13 +255,13 @@ func (r *rowsPager) page(ctx context.Context, p *pgsql.StatesPageParams) (out []
 	r.beyond = true
 	sql := r.store.sql
 	if len(p.Upper) == 0 {
-		rows, err := sql.RowsPageOpen(ctx, r.db, &pgsql.RowsPageOpenParams{ID: r.id, FromKey: from, MaxRows: p.MaxRows, MaxBytes: p.MaxBytes})
+		rows, err := sql.RowsPageOpen(ctx, r.db, &pgsql.RowsPageOpenParams{KeysOnly: r.keysOnly, ID: r.id, FromKey: from, MaxRows: p.MaxRows, MaxBytes: p.MaxBytes})
 		for _, row := range rows {
 			out = append(out, pgsql.StatesPageRow{Key: row.Key, Value: row.Value})
 		}
 		return out, err
 	}
-	rows, err := sql.RowsPage(ctx, r.db, &pgsql.RowsPageParams{ID: r.id, FromKey: from, Upper: p.Upper, MaxRows: p.MaxRows, MaxBytes: p.MaxBytes})
+	rows, err := sql.RowsPage(ctx, r.db, &pgsql.RowsPageParams{KeysOnly: r.keysOnly, ID: r.id, FromKey: from, Upper: p.Upper, MaxRows: p.MaxRows, MaxBytes: p.MaxBytes})
 	for _, row := range rows {
 		out = append(out, pgsql.StatesPageRow{Key: row.Key, Value: row.Value})
 	}

@@ -94,6 +94,7 @@ func (g *history) getRows(t *rapid.T) {
 
 func (g *history) listRows(t *rapid.T) {
 	id, r := g.tableID(t), drawList(t)
+	r.KeysOnly = rapid.Bool().Draw(t, "keys only")
 	g.same(t, fmt.Sprintf("list rows %d %+v", id, r), func(w *world) string {
 		a, err := w.ListRows(w.ctx, id, r)
 		if err != nil {

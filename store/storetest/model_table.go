@@ -118,7 +118,11 @@ func (m *Model) ListRows(ctx context.Context, id store.TableID, r store.ListRequ
 		var rows []modelRow
 		for _, key := range slices.Sorted(maps.Keys(t.rows)) {
 			if key >= r.Lower && (r.Upper == "" || key < r.Upper) {
-				rows = append(rows, modelRow{key, store.StateRow{Value: t.rows[key]}})
+				row := modelRow{key: key}
+				if !r.KeysOnly {
+					row.Value = t.rows[key]
+				}
+				rows = append(rows, row)
 			}
 		}
 		r.Names = nil

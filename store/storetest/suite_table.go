@@ -77,6 +77,8 @@ var tableTests = map[string]func(t *testing.T, h Harness){
 			{store.ListRequest{Lower: "c", MaxBytes: 1}, `to "d" rows=1 bytes=4: "c"(4){""="333"}`},
 			{store.ListRequest{MaxWork: 3}, `to "d" rows=3 bytes=9: "a"(2){""="1"} "b"(3){""="22"} "c"(4){""="333"}`},
 			{store.ListRequest{Lower: "e"}, "complete rows=0 bytes=0:"},
+			{store.ListRequest{KeysOnly: true, MaxBytes: 3}, `to "d" rows=3 bytes=3: "a"(1){""=""} "b"(1){""=""} "c"(1){""=""}`},
+			{store.ListRequest{KeysOnly: true, Lower: "b", Upper: "d"}, `complete rows=2 bytes=2: "b"(1){""=""} "c"(1){""=""}`},
 		} {
 			a, err := w.ListRows(w.ctx, id, c.r)
 			w.check(err)

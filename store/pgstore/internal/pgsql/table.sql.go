@@ -146,16 +146,17 @@ SELECT p.key, p.value FROM (
     SELECT s.key, s.value,
         sum(octet_length(s.value)) OVER (ROWS UNBOUNDED PRECEDING) - octet_length(s.value) AS before
     FROM (
-        SELECT r.key, r.value FROM table_rows r
-        WHERE r.table_id = $1 AND r.key >= $2::bytea AND r.key < $3::bytea
+        SELECT r.key, CASE WHEN $1::boolean THEN ''::bytea ELSE r.value END AS value FROM table_rows r
+        WHERE r.table_id = $2 AND r.key >= $3::bytea AND r.key < $4::bytea
         ORDER BY r.key
-        LIMIT $4::integer
+        LIMIT $5::integer
     ) s
 ) p
-WHERE p.before <= $5::bigint
+WHERE p.before <= $6::bigint
 `
 
 type RowsPageParams struct {
+	KeysOnly bool
 	ID       int64
 	FromKey  []byte
 	Upper    []byte
@@ -171,6 +172,7 @@ type RowsPageRow struct {
 // A page of a list, as StatesPage.
 func (q *Queries) RowsPage(ctx context.Context, db DBTX, arg *RowsPageParams) ([]RowsPageRow, error) {
 	rows, err := db.Query(ctx, rowsPage,
+		arg.KeysOnly,
 		arg.ID,
 		arg.FromKey,
 		arg.Upper,
@@ -200,16 +202,17 @@ SELECT p.key, p.value FROM (
     SELECT s.key, s.value,
         sum(octet_length(s.value)) OVER (ROWS UNBOUNDED PRECEDING) - octet_length(s.value) AS before
     FROM (
-        SELECT r.key, r.value FROM table_rows r
-        WHERE r.table_id = $1 AND r.key >= $2::bytea
+        SELECT r.key, CASE WHEN $1::boolean THEN ''::bytea ELSE r.value END AS value FROM table_rows r
+        WHERE r.table_id = $2 AND r.key >= $3::bytea
         ORDER BY r.key
-        LIMIT $3::integer
+        LIMIT $4::integer
     ) s
 ) p
-WHERE p.before <= $4::bigint
+WHERE p.before <= $5::bigint
 `
 
 type RowsPageOpenParams struct {
+	KeysOnly bool
 	ID       int64
 	FromKey  []byte
 	MaxRows  int32
@@ -224,6 +227,7 @@ type RowsPageOpenRow struct {
 // RowsPage of a range without end, as StatesPageOpen.
 func (q *Queries) RowsPageOpen(ctx context.Context, db DBTX, arg *RowsPageOpenParams) ([]RowsPageOpenRow, error) {
 	rows, err := db.Query(ctx, rowsPageOpen,
+		arg.KeysOnly,
 		arg.ID,
 		arg.FromKey,
 		arg.MaxRows,
