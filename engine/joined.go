@@ -312,7 +312,7 @@ func (n *node) tableProblems(at string) (out []Problem) {
 			out = append(out, Problem{at + "/external_state_joiners/" + name + "/source_unavailable", s.Unavailable, false})
 		}
 		if s.Doubtful {
-			out = append(out, Problem{at + "/external_state_joiners/" + name + "/shrunk", fmt.Sprintf("%s has become so short, %d rows, that what it does not have counts as unknown: if this is right, run rondo table accept", s.Path, s.Rows), true})
+			out = append(out, Problem{at + "/external_state_joiners/" + name + "/shrunk", fmt.Sprintf("%s has become so short that what it does not have counts as unknown (rows: %d): if this is right, run rondo table accept, with %s %s behind the spec file", s.Path, s.Rows, n.owner, j.name), true})
 		}
 	}
 	return out

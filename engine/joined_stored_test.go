@@ -127,7 +127,7 @@ func TestTablesInTheStoreAreJoinedLikeFiles(t *testing.T) {
 		m.want("another import", 60)
 		p.replace(20, 2)
 		m.want("a short import", 60)
-		if !m.says("/shrunk", "20 rows") {
+		if !m.says("/shrunk", "rows: 20") {
 			t.Errorf("that it is short is not shown: %+v", m.Problems())
 		}
 		m.accept()

@@ -140,7 +140,7 @@ func badFiles(t *testing.T, good string) map[string]struct {
 		"cut off":                   {func(path string) error { return os.Truncate(path, int64(len(data)/2)) }, []string{path(good)}},
 		"something else":            {func(path string) error { return os.WriteFile(path, []byte("no table at all\n"), 0o600) }, []string{path(good)}},
 		"another type of key":       {sorted("hash=farm_hash(key),key", "key\n1\n"), []string{"column key is int64, and utf8 in group_by_schema"}},
-		"nearly everything is gone": {sorted("hash=farm_hash(key),key", "key,a\nb,0\n"), []string{"/shrunk", "1 rows"}},
+		"nearly everything is gone": {sorted("hash=farm_hash(key),key", "key,a\nb,0\n"), []string{"/shrunk", "rows: 1"}},
 	}
 	if filepath.Ext(good) == ".csv" {
 		lines := strings.SplitAfter(string(data), "\n")

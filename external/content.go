@@ -23,7 +23,8 @@ type content interface {
 
 // cursor reads rows forward.
 type cursor interface {
-	// next returns the next row, which is the caller's, and io.EOF behind the last.
+	// next returns the next row, which is the caller's, and io.EOF behind the last. An
+	// error that names its place comes with it.
 	next(ctx context.Context) (schema.Row, place, error)
 	close() error
 }
@@ -64,7 +65,7 @@ func (w *walk) next(ctx context.Context) (*Entry, error) {
 		if err == io.EOF {
 			return nil, err
 		}
-		if w.at.row > 0 {
+		if w.at.row > 0 && at.row == 0 { // it does not say where
 			err = fmt.Errorf("behind row %d: %w", w.at.row, err)
 		}
 		return nil, err

@@ -152,7 +152,7 @@ func (c *textCursor) next(ctx context.Context) (schema.Row, place, error) {
 		row := make(schema.Row, c.text.columns.Len())
 		is, err := c.decoder.Decode(text, row)
 		if err != nil {
-			return nil, place{}, malformedf("%s: %w", at, err)
+			return nil, at, malformedf("%s: %w", at, err)
 		}
 		if header && c.text.header == "" { // by build, before anybody shares the table
 			c.text.header = strings.Clone(text)
