@@ -42,10 +42,15 @@ func (c *tableRehashCommand) Run(io *streams) error {
 	defer stop()
 	ignore := onInterrupt(stop, time.Now)
 	defer ignore()
-	bar := newSortBar(io.err)
+	bar, told := newSortBar(io.err), int64(0)
 	done, err := pgstore.RehashTable(ctx, c.Store, pgstore.Options{}, pgstore.Rehash{
 		Table: *c.Table, Batch: c.Batch, DryRun: c.DryRun,
-		Progress: func(r pgstore.Rehashed) { bar.say(rehashed(r)) },
+		Progress: func(r pgstore.Rehashed) {
+			if bar.say(rehashed(r)); bar.painted == nil && r.Read >= told+rehashTell {
+				told = r.Read
+				_ = tell(io.err, "%s so far", rehashed(r)) // the end is told anyway
+			}
+		},
 	})
 	bar.close()
 	switch {
@@ -58,6 +63,9 @@ func (c *tableRehashCommand) Run(io *streams) error {
 	}
 	return tell(io.err, "%s", rehashed(done))
 }
+
+// rehashTell is after how many rows a line tells how far it is, where no bar does.
+const rehashTell = 1_000_000
 
 func rehashed(r pgstore.Rehashed) string {
 	return fmt.Sprintf("%s read, %s wrong, %s changed", pluralDigits(r.Read, "row"), digits(r.Wrong), digits(r.Changed))

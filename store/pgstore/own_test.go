@@ -293,7 +293,7 @@ func TestWhatADatabaseRefusesIsNamed(t *testing.T) {
 func TestALockedRowOfAUserIsUnavailableAndStopsNobodyElse(t *testing.T) {
 	o := users(t)
 	must(t, o.write(o.put("ann", 1, nil)), o.s.Close())
-	o.s = open(t, o.url+"&rondo_lock_timeout=3s", pgstore.Options{Connections: 4})
+	o.s = open(t, o.url+"&rondo_lock_timeout=4s", pgstore.Options{Connections: 4})
 	parts := owned(t, o.s, 12)
 	holder := session(t, "public")
 	does(t, holder, fmt.Sprintf("BEGIN; SELECT FROM %s WHERE name = 'ann' FOR UPDATE", o.name))
@@ -309,7 +309,7 @@ func TestALockedRowOfAUserIsUnavailableAndStopsNobodyElse(t *testing.T) {
 	await(t, func() bool {
 		return ask[int](t, "SELECT count(*)::int FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%rows_are_as_read%'") > 0
 	})
-	for n := range 20 {
+	for n := range 8 {
 		c := numbered(parts[10], n+1)
 		c.Rows = []store.TableWrite{o.put(fmt.Sprint("other", n), 1, nil)}
 		must(t, o.s.Commit(t.Context(), c), o.s.Commit(t.Context(), numbered(parts[11], n+1)))
