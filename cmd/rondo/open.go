@@ -180,11 +180,21 @@ func (f *placeFlags) named() (dataDir, pipeline string, err error) {
 	}
 }
 
-// open opens the store, or returns nil and the folder if there is none.
+// open opens the store, or returns nil and the folder if there is none. That of a
+// cluster is shared with its workers.
 func (f *placeFlags) open(ctx context.Context, io *streams) (s storage, at where, err error) {
-	at, pipeline, err := f.place()
+	at, pipeline, err := f.wanted()
 	if err != nil {
 		return nil, at, err
+	}
+	if r, err := at.reachWorkers(ctx, pipeline); r != nil || err != nil {
+		if err != nil {
+			return nil, at, err
+		}
+		return r.subject.(*manned).shared, at, nil
+	}
+	if at.dataDir == "" {
+		return nil, at, errNobody
 	}
 	if s, err = openPassing(ctx, io, at); s == nil {
 		return nil, at, err

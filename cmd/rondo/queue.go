@@ -27,7 +27,7 @@ func (queueCommand) Help() string {
 
 const queueHelp = `
 
-Queues lie in the store of a pipeline's data folder, which is found by the spec file or by --data. The pipeline must not be running.`
+Queues lie in the store of a pipeline's data folder, which is found by the spec file or by --data. The pipeline must not be running, unless workers of a cluster run it: then --store alone leads to its queues.`
 
 // queueFlags name a queue in a data folder.
 type queueFlags struct {

@@ -70,13 +70,15 @@ func (at where) silent(err error) error {
 		store.ErrLocked, at, held.Owner, console.SocketName)
 }
 
+var errNobody error = &usageError{errors.New("no worker runs a pipeline from this store now: name the spec file of the pipeline, or its data folder with --data")}
+
 // reach finds the pipeline, whether it runs or not.
 func (at where) reach(ctx context.Context, io *streams, name string) (*reached, error) {
 	if r, err := at.reachWorkers(ctx, name); r != nil || err != nil {
 		return r, err
 	}
 	if at.dataDir == "" {
-		return nil, &usageError{errors.New("no worker runs a pipeline from this store now: name the spec file of the pipeline, or its data folder with --data")}
+		return nil, errNobody
 	}
 	c, folder, err := at.find(ctx, io)
 	switch {

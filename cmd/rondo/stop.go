@@ -40,10 +40,16 @@ Examples:
 // Run stops the pipeline.
 func (c *stopCommand) Run(io *streams) error { return c.end(io, (*console.Client).Stop) }
 
+// errWorkers says how to end a run that is not one process's.
+var errWorkers = errors.New("workers of a cluster run this pipeline: to pause it, end all of them with Ctrl-C or SIGTERM, as systemctl stop does; everything is in the store, and they go on from there when they are started again")
+
 // end tells a running pipeline to end, and waits until it has.
 func (f *placeFlags) end(io *streams, tell func(*console.Client, context.Context) error) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	if shared, err := f.withWorkers(ctx, func(*manned) error { return errWorkers }); shared || err != nil {
+		return err
+	}
 	at, name, err := f.place()
 	if err != nil {
 		return err
