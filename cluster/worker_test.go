@@ -88,7 +88,8 @@ func (r *rig) open(worker string) *pgstore.Store {
 // program is what a process has to run pipelines with.
 type program struct {
 	functions []string // of its own, which pass rows on
-	queueless bool     // it knows no queues
+	own       map[string]flow.Function
+	queueless bool // it knows no queues
 	specDir   string
 	group     string
 }
@@ -114,6 +115,9 @@ func (p *program) options(s *spec.Spec, dir string) (engine.Options, error) {
 			}
 			return nil, errors.New("no output")
 		}))
+	}
+	for name, f := range p.own {
+		errs = append(errs, o.Functions.Register(name, func(flow.Setup) (flow.Function, error) { return f, nil }))
 	}
 	return o, errors.Join(errs...)
 }
