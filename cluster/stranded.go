@@ -27,5 +27,11 @@ func (m *Member) Stranded(parts []store.Partition) map[string]string {
 			return nil
 		}
 	}
-	return Stranded(State{Workers: v.Workers, Partitions: parts, Dead: m.o.Lease, Group: groupOf, Lacks: told(v.Workers)})
+	return StrandedIn(v, parts, m.o.Lease, groupOf)
+}
+
+// StrandedIn is Stranded by what workers have told, for those who only look. dead is how
+// long they may be silent.
+func StrandedIn(v *store.View, parts []store.Partition, dead time.Duration, groupOf func(computation string) string) map[string]string {
+	return Stranded(State{Workers: v.Workers, Partitions: parts, Dead: dead, Group: groupOf, Lacks: told(v.Workers)})
 }

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/rondo-flow/rondo/cluster"
@@ -113,7 +115,29 @@ func (t *manned) Status(ctx context.Context) (*console.Status, error) {
 	for i := range out.Partitions {
 		t.place(&out.Partitions[i], parts)
 	}
-	out.Problems = clusterProblems(out)
+	stranded, err := t.stranded(parts)
+	out.Problems = append(stranded, clusterProblems(out)...)
+	return out, err
+}
+
+// stranded are the computations that no worker can run.
+func (t *manned) stranded(parts []store.Partition) ([]console.Problem, error) {
+	s, err := t.parsed()
+	if err != nil {
+		return nil, err
+	}
+	groupOf := func(computation string) string {
+		owner, _, _ := strings.Cut(computation, "/sinks/")
+		if c := s.Pipeline.Computations[owner]; c != nil {
+			return c.WorkerGroup
+		}
+		return ""
+	}
+	out := []console.Problem{}
+	why := cluster.StrandedIn(t.view, parts, silence, groupOf)
+	for _, c := range slices.Sorted(maps.Keys(why)) {
+		out = append(out, console.Problem{Path: "/computations/" + c + "/assignment", Message: why[c]})
+	}
 	return out, nil
 }
 

@@ -1,6 +1,7 @@
-package bench_test
+package bench
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -90,18 +91,8 @@ func (c *control) all(now time.Time) []store.Worker {
 		o.Unseen = now.Sub(c.seen[id])
 		out = append(out, o)
 	}
-	slices.SortFunc(out, func(a, b store.Worker) int { return cmp(a.ID, b.ID) })
+	slices.SortFunc(out, func(a, b store.Worker) int { return cmp.Compare(a.ID, b.ID) })
 	return out
-}
-
-func cmp(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 func (c *control) Partitions(context.Context) ([]store.Partition, error) {
