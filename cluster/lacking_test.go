@@ -62,7 +62,9 @@ func shareWith(t *testing.T, with, without *program, want string) {
 		if slices.Contains(owners, a.id) {
 			t.Fatal("a partition of shouter belongs to the worker that cannot run it")
 		}
-		return slices.Contains(owners, b.id)
+		v, err := r.look.View(t.Context())
+		r.must(err)
+		return slices.Contains(owners, b.id) || v.Unfinished == 0
 	})
 	r.must(r.ended(a))
 	r.must(r.ended(b))

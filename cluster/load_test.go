@@ -12,8 +12,8 @@ func TestTheNumberOfPartitionsFollowsTheLoadOfACluster(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	p := &program{functions: []string{"shout"}}
-	job := strings.Replace(fmt.Sprintf(own, "datagen", strings.Replace(made, "count = 4000", "count = 10000", 1), ""), "desired_partition_count = 3",
-		`auto_partition_count = %true; max_partition_count = 8; desired_average_partition_messages_per_second = 400;
+	job := strings.Replace(fmt.Sprintf(own, "datagen", strings.Replace(made, "count = 4000", "count = 20000", 1), ""), "desired_partition_count = 3",
+		`auto_partition_count = %true; max_partition_count = 8; desired_average_partition_messages_per_second = 50;
 		partition_count_double_delay = "1s"; partition_count_half_delay = "1h"`, 1)
 	r.must(r.submit(p, job))
 	if n := len(r.owners("shouter")); n != 3 && n != 4 {
@@ -26,7 +26,7 @@ func TestTheNumberOfPartitionsFollowsTheLoadOfACluster(t *testing.T) {
 	if n := len(r.owners("shouter")); n != 8 {
 		t.Errorf("there are %d partitions at the end", n)
 	}
-	if n := r.pulled("out"); n != 10000 {
-		t.Errorf("%d rows came out of 10000", n)
+	if n := r.pulled("out"); n != 20000 {
+		t.Errorf("%d rows came out of 20000", n)
 	}
 }
