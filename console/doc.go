@@ -27,8 +27,8 @@
 //
 // # Limits
 //
-// A request has at most 1 MiB, has to arrive within ten seconds, and takes at
-// most half a minute, except for a backup and a repartition, which last as long
+// A request has at most 1 MiB, one with rows of tables 32 MiB, has to arrive within
+// ten seconds, and takes at most half a minute, except for a backup and a repartition, which last as long
 // as their client waits. At most 64 clients are connected; more wait. A client
 // that reads its answer slowly is cut off: it holds up nobody else.
 package console

@@ -11,7 +11,7 @@ type remoteTables struct{ client *Client }
 
 // Tables returns the tables in the pipeline's store, as a store has them. Limits of
 // the API hold: a list ends earlier than asked for, and says where; a request has at
-// most a megabyte of rows to be written, and a thousand keys.
+// most 32 MiB of rows to be written, in base64, and a thousand keys.
 func (c *Client) Tables() store.Tables { return remoteTables{c} }
 
 // Tables asks for all tables.

@@ -20,6 +20,7 @@ import (
 // The limits of a request; see the package comment.
 const (
 	maxRequest  = 1 << 20
+	maxRows     = 32 << 20 // of a request with rows: one of 16 MiB, as files may have, fits
 	readTime    = 10 * time.Second
 	answerTime  = 30 * time.Second
 	writeTime   = 10 * time.Second
@@ -114,7 +115,7 @@ func (s *Server) routes() http.Handler {
 		"POST /v1/tables/drop":       {f: s.tableDrop, changes: true},
 		"POST /v1/tables/rows/get":   {f: s.tableGet},
 		"POST /v1/tables/rows/list":  {f: s.tableList},
-		"POST /v1/tables/rows/write": {f: s.tableWrite},
+		"POST /v1/tables/rows/write": {f: s.tableWrite, rows: true},
 		"POST /v1/pause":             {f: s.pause, changes: true},
 		"POST /v1/stop":              {f: s.stop, changes: true},
 	} {
@@ -132,11 +133,21 @@ type handler struct {
 	// changes says that it is worth a line in the log, long that it may take as
 	// long as the client waits.
 	changes, long bool
+	// rows says that it brings rows, each of which may be long.
+	rows bool
+}
+
+// most is how many bytes a request may have.
+func (h handler) most() int64 {
+	if h.rows {
+		return maxRows
+	}
+	return maxRequest
 }
 
 func (s *Server) handle(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := s.readWhole(w, r); err != nil {
+		if err := s.readWhole(w, r, h.most()); err != nil {
 			s.answer(w, nil, err)
 			return
 		}
@@ -170,10 +181,10 @@ func (s *Server) call(h handler, r *http.Request) (value any, err error) {
 
 // readWhole replaces the body by what is read of it, and lets the time to read
 // end there: a request that takes its time is not to be ended by it.
-func (s *Server) readWhole(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) readWhole(w http.ResponseWriter, r *http.Request, most int64) error {
 	c := http.NewResponseController(w)
 	_ = c.SetReadDeadline(s.opts.Now().Add(readTime)) // fails if the client has gone, as reading then does
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	_ = c.SetReadDeadline(time.Time{})
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
