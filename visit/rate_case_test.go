@@ -1,6 +1,7 @@
 package visit
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -105,6 +106,9 @@ func TestRateCases(t *testing.T) {
 		r.epoch(4)
 		want(t, "4 in about a second", r.v.Status(r.now).Processed.Value > 3.9, true)
 	})
+}
+
+func TestAPeriodThatCannotBeKept(t *testing.T) {
 	t.Run("period_unreachable is raised and cleared", func(t *testing.T) {
 		r := newRig(spaced(1, 999), func(c *Config, p *Params) {
 			c.Range, p.Period, p.FillPeriod, p.BufferRowLimit = HashRange(0, 1000), 10*time.Second, 0, 10
@@ -117,6 +121,18 @@ func TestRateCases(t *testing.T) {
 		if m := r.problem("period_unreachable"); !strings.HasPrefix(m, "needs 99.8 keys/s, achieves 3") {
 			t.Errorf("with 40%% of the time it needs: %q", m)
 		}
+		want(t, "what to do", strings.HasSuffix(r.problem("period_unreachable"), "lengthen period or give visits more time (visit_share, max_visits_per_second)"), true)
+		l, listing := r.begin()
+		for range 100 {
+			if listing {
+				break
+			}
+			r.epoch(10)
+			r.tick(250 * time.Millisecond)
+			l, listing = r.begin()
+		}
+		r.v.ListFailed(r.now, l.Token, errors.New("no luck"))
+		want(t, "while nothing can be read", strings.HasSuffix(r.problem("period_unreachable"), "; it cannot read, see background_fill"), true)
 		r.reconfigure(t, func(p *Params) { p.Period = 100 * time.Second })
 		for range 400 {
 			r.fill()

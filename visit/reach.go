@@ -69,8 +69,8 @@ func (r *reach) judge(pace Rate, lag, period time.Duration) {
 func (r *reach) message(pace, offered Rate, period time.Duration) string {
 	takes := stretch(period, pace.Value).Round(time.Millisecond)
 	if offered.Value == 0 {
-		return fmt.Sprintf("the scan achieves %.0f%% of its pace: a pass takes about %s; lengthen period or give visits more time (visit_share, max_visits_per_second)", 100*pace.Value, takes)
+		return fmt.Sprintf("the scan achieves %.0f%% of its pace: a pass takes about %s", 100*pace.Value, takes)
 	}
-	return fmt.Sprintf("needs %.3g keys/s, achieves %.3g: a pass takes about %s; lengthen period or give visits more time (visit_share, max_visits_per_second)",
+	return fmt.Sprintf("needs %.3g keys/s, achieves %.3g: a pass takes about %s",
 		offered.Value, offered.Value*pace.Value, takes)
 }

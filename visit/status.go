@@ -246,15 +246,17 @@ func (v *Visitor) problems(now Instant) []Problem {
 	add := func(leaf, message string) {
 		list = append(list, Problem{Path: "/key_visitor/" + v.cfg.Stream + "/" + leaf, Message: message})
 	}
+	advice := "lengthen period or give visits more time (visit_share, max_visits_per_second)"
 	if err := v.fillError(now); err != nil {
 		add("background_fill", err.Error())
+		advice = "it cannot read, see background_fill"
 	}
 	if !v.params.Enabled {
 		add("disabled", v.disabled())
 	}
 	if v.reach.unreachable {
 		offered, _ := v.offered()
-		add("period_unreachable", v.reach.message(v.reach.pace(now.Mono, v.pacer.period), offered, v.pacer.period))
+		add("period_unreachable", v.reach.message(v.reach.pace(now.Mono, v.pacer.period), offered, v.pacer.period)+"; "+advice)
 	}
 	if i := slices.IndexFunc(v.fill.stalls, func(s stall) bool { return s.rows > 0 }); i >= 0 {
 		add("scan_cap_stall", fmt.Sprintf(
