@@ -81,6 +81,14 @@ func (b *builder) overridden(l *lookupPlan, c *spec.Computation) error {
 	return errors.Join(problems...)
 }
 
+// fits tells why keys that are looked up are none of a table.
+func (l *lookupPlan) fits(form *schema.Table) error {
+	if l.byStream != nil {
+		return form.CheckOverride(l.key)
+	}
+	return form.CheckKey(l.key)
+}
+
 func (l *lookupPlan) provides(stream string) bool {
 	return l.providers == nil || slices.Contains(*l.providers, stream)
 }

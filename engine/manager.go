@@ -71,7 +71,7 @@ func (n *node) bind(ctx context.Context, s store.Tables) (managed, looked []boun
 		return nil, nil, fmt.Errorf("look for tables: %w", err)
 	}
 	for _, m := range n.managers {
-		t, err := m.bind(all, n.key)
+		t, err := m.bind(all, func(form *schema.Table) error { return form.CheckKey(n.key) })
 		if err == nil {
 			err = t.usable(ctx, s, true)
 		}
@@ -81,7 +81,7 @@ func (n *node) bind(ctx context.Context, s store.Tables) (managed, looked []boun
 		managed = append(managed, t)
 	}
 	for i := range n.lookups {
-		t, err := n.lookups[i].bind(all, n.lookups[i].key)
+		t, err := n.lookups[i].bind(all, n.lookups[i].fits)
 		if err == nil {
 			err = t.usable(ctx, s, false)
 		}
@@ -119,11 +119,11 @@ func (n *node) externals() map[string][]string {
 	return out
 }
 
-// bind finds the table, whose key has to be the one given.
-func (p tablePlan) bind(all []store.Table, key *schema.Schema) (boundTable, error) {
+// bind finds the table, whose form has to fit.
+func (p tablePlan) bind(all []store.Table, fits func(*schema.Table) error) (boundTable, error) {
 	t, err := p.find(all)
 	if err == nil {
-		err = t.form.CheckKey(key)
+		err = fits(t.form)
 	}
 	if err != nil {
 		err = fmt.Errorf("%s: table %s: %w", p.at, p.path, err)

@@ -116,20 +116,25 @@ func (t *Table) Key() *Schema { return t.key }
 // must have the names and types of group_by_schema, in its order. string and utf8
 // count as one type. What group_by_schema computes, the table must compute by the same
 // expression: or rows could have a hash that is none, and be visited under it.
-func (t *Table) CheckKey(groupBy *Schema) error {
+func (t *Table) CheckKey(groupBy *Schema) error { return t.checkKey(groupBy, "group_by_schema") }
+
+// CheckOverride is CheckKey for a key_schema_override, whose keys are looked up instead.
+func (t *Table) CheckOverride(key *Schema) error { return t.checkKey(key, "key_schema_override") }
+
+func (t *Table) checkKey(groupBy *Schema, named string) error {
 	if t.key.Len() != groupBy.Len() {
-		return fmt.Errorf("the key of the table is %s and that of group_by_schema is %s: they must have the same columns", t.key.describe(), groupBy.describe())
+		return fmt.Errorf("the key of the table is %s and that of %s is %s: they must have the same columns", t.key.describe(), named, groupBy.describe())
 	}
 	var errs []error
 	for i, c := range t.key.columns {
 		switch g := groupBy.columns[i]; {
 		case c.Name != g.Name || !c.Type.Like(g.Type):
-			errs = append(errs, fmt.Errorf("column %d of the key is %s %s in the table and %s %s in group_by_schema: make them equal", i+1, c.Name, c.Type, g.Name, g.Type))
+			errs = append(errs, fmt.Errorf("column %d of the key is %s %s in the table and %s %s in %s: make them equal", i+1, c.Name, c.Type, g.Name, g.Type, named))
 		case c.Expression == "" && g.Expression != "":
-			errs = append(errs, columnError(c.Name, "it is given by whoever puts rows into the table, and computed as %s in group_by_schema: rows could have another %s; "+
-				"make a table with this expression, and import into it what rondo table export gives", g.Expression, c.Name))
+			errs = append(errs, columnError(c.Name, "it is given by whoever puts rows into the table, and computed as %s in %s: rows could have another %s; "+
+				"make a table with this expression, and import into it what rondo table export gives", g.Expression, named, c.Name))
 		case g.Expression != "" && c.Expression != g.Expression:
-			errs = append(errs, columnError(c.Name, "it is %s in the table and %s in group_by_schema: rows would be looked for elsewhere", c.Expression, g.Expression))
+			errs = append(errs, columnError(c.Name, "it is %s in the table and %s in %s: rows would be looked for elsewhere", c.Expression, g.Expression, named))
 		}
 	}
 	return errors.Join(errs...)

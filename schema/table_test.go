@@ -186,6 +186,9 @@ func TestAHashThatNobodyComputesIsNoneOfAComputation(t *testing.T) {
 	if err := table.CheckKey(computed); err == nil || !strings.Contains(err.Error(), "computed as farm_hash(user) in group_by_schema") {
 		t.Errorf("only the computation has an expression: %v", err)
 	}
+	if err := table.CheckOverride(computed); err == nil || !strings.Contains(err.Error(), "computed as farm_hash(user) in key_schema_override") {
+		t.Errorf("only the joiner has an expression: %v", err)
+	}
 }
 
 func TestARowWithATextThatIsNoYSONIsNotStored(t *testing.T) {
