@@ -154,6 +154,34 @@ func TestRowsOfAUsersTableAreReadAndWritten(t *testing.T) {
 	whole(t, o.s, p, 1)
 }
 
+// An epoch with rows of a user's table is one round trip too, and so is their read.
+func TestRowsOfAUsersTableCrossTheNetworkOnce(t *testing.T) {
+	const by = 100 * time.Millisecond
+	o := users(t)
+	must(t, o.s.Close())
+	net := network(t, server)
+	o.s = open(t, net.URL(o.schema), pgstore.Options{Connections: 1})
+	p := owned(t, o.s, 1)[0]
+	commit := func(n int) error {
+		c := numbered(p, n)
+		c.Rows = []store.TableWrite{o.put("ann", n, nil), o.checked(o.put(fmt.Sprint("new", n), 1, nil))}
+		if n > 1 {
+			c.Rows = append(c.Rows, o.checked(o.put(fmt.Sprint("new", n-1), 2, nil), fmt.Sprint("new", n-1), 1, nil))
+		}
+		return o.s.Commit(t.Context(), c)
+	}
+	key, _ := o.row("ann", 1, nil)
+	read := func() error { _, err := o.s.GetRows(t.Context(), o.id, []string{key}); return err }
+	must(t, commit(1), commit(2), read(), net.Slow(by))
+	for name, do := range map[string]func() error{"a commit": func() error { return commit(3) }, "a read": read} {
+		began := time.Now()
+		must(t, do())
+		if n := int(time.Since(began) / by); n > 1 {
+			t.Errorf("%s crosses the network %d times", name, n)
+		}
+	}
+}
+
 // KV-22: a row that is not what it was, that came, or that went, changes nothing.
 func TestAUsersRowThatHasChangedIsAConflict(t *testing.T) {
 	o := users(t)
