@@ -129,6 +129,9 @@ func TestRowsOfAUsersTableAreReadAndWritten(t *testing.T) {
 	o := users(t)
 	must(t, o.write(o.put("ann", 1, "a@x"), o.put("bob", 2, nil)))
 	o.holds("ann 1 a@x kept", "bob 2 kept")
+	if a, err := o.s.ListRows(t.Context(), o.id, store.ListRequest{KeysOnly: true}); err != nil || len(a.Keys) != 2 || len(a.Keys[0].Rows[0].Value) != 0 || a.Rows != 2 {
+		t.Errorf("listed %+v", a)
+	}
 	key, value := o.row("ann", 1, "a@x")
 	none, _ := o.row("cat", 1)
 	got, err := o.s.GetRows(t.Context(), o.id, []string{none, key, key})
@@ -254,7 +257,7 @@ func TestAUsersTableIsListedInOrderOfItsKeys(t *testing.T) {
 			r.Lower = a.CompleteTo
 		}
 	}
-	for _, r := range []store.ListRequest{{}, {MaxRows: 7}, {MaxBytes: 200}, {MaxWork: 5}} {
+	for _, r := range []store.ListRequest{{}, {KeysOnly: true}, {KeysOnly: true, MaxBytes: 300}, {MaxRows: 7}, {MaxBytes: 200}, {MaxWork: 5}} {
 		if got := all(r); !slices.Equal(got, keys) {
 			t.Fatalf("list %+v has %d rows, want %d", r, len(got), len(keys))
 		}

@@ -160,7 +160,7 @@ func (h *rehash) read(ctx context.Context, tx pgx.Tx) (rows, wrong []schema.Row,
 		return nil, nil, err
 	}
 	defer found.Close()
-	targets := r.targets()[:r.form.Key().Len()]
+	targets := r.keyTargets()
 	for found.Next() {
 		if err := found.Scan(targets...); err != nil {
 			return nil, nil, err

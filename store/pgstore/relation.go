@@ -181,12 +181,13 @@ func (f *finder) rights(about *pgsql.RelationRow) {
 	}
 }
 
-// row makes the key and the value of a row that was read. A hash that is none of its
-// key is an error with both values.
+// row makes the key and the value of a row that was read; no value if only the
+// columns of the key were. A hash that is none of its key is an error with both
+// values.
 func (r *relation) row(targets []any) (key string, value []byte, err error) {
 	row := make(schema.Row, len(r.columns))
 	var errs []error
-	for i := range r.columns {
+	for i := range targets {
 		v, err := r.columns[i].value(targets[i])
 		if err != nil {
 			errs = append(errs, fmt.Errorf("column %s: %w", r.columns[i].Name, err))
@@ -199,8 +200,13 @@ func (r *relation) row(targets []any) (key string, value []byte, err error) {
 			row[i] = schema.Null()
 		}
 	}
-	if err = errors.Join(errs...); err == nil {
+	switch err = errors.Join(errs...); {
+	case err != nil:
+	case len(targets) == len(r.columns):
 		key, value, err = r.form.Encode(row)
+	default:
+		key, err = r.keyOf(row)
+		value = []byte{}
 	}
 	if err == nil {
 		err = r.hashed(stored, row)
@@ -209,6 +215,17 @@ func (r *relation) row(targets []any) (key string, value []byte, err error) {
 		err = &callersError{r.refusal(fmt.Errorf("row %s: %w", r.keyText(stored), err))}
 	}
 	return key, value, err
+}
+
+// keyOf completes a row of which only the key is known.
+func (r *relation) keyOf(row schema.Row) (string, error) {
+	for _, i := range r.plain {
+		if row[i].IsNull() {
+			return "", fmt.Errorf("column %s is part of the key, and null: give it a value", r.columns[i].Name)
+		}
+	}
+	err := r.form.Complete(row)
+	return string(schema.AppendKey(nil, row[:r.form.Key().Len()]...)), err
 }
 
 func (r *relation) hashed(stored, computed schema.Row) error {
@@ -245,3 +262,6 @@ func (r *relation) targets() []any {
 	}
 	return out
 }
+
+// keyTargets are those of the columns of the key.
+func (r *relation) keyTargets() []any { return r.targets()[:r.form.Key().Len()] }

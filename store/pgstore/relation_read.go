@@ -79,6 +79,7 @@ func (r *relation) prefix(key string) (row schema.Row, whole bool) {
 type ownPager struct {
 	db       pgsql.DBTX
 	relation *relation
+	keysOnly bool
 	beyond   bool // the page begins behind its key
 }
 
@@ -112,18 +113,26 @@ func (p *ownPager) read(ctx context.Context, from string, q *pgsql.StatesPagePar
 	b.lower(lower, whole && p.beyond)
 	upper, whole := r.prefix(string(q.Upper))
 	b.upper(upper, whole)
+	targets, size := r.targets(), "pg_column_size(t.*)::bigint"
+	if p.keysOnly {
+		targets, size = r.keyTargets(), "0::bigint"
+	}
 	sql := fmt.Sprintf(`SELECT %s FROM (
 		SELECT s.*, sum(s.size) OVER (ROWS UNBOUNDED PRECEDING) - s.size AS before FROM (
-			SELECT %s, pg_column_size(t.*)::bigint AS size FROM %s t WHERE table_is_there($1)%s ORDER BY %s LIMIT $2::integer
+			SELECT %s, %s AS size FROM %s t WHERE table_is_there($1)%s ORDER BY %s LIMIT $2::integer
 		) s
 	) p WHERE p.before <= $3::bigint`,
-		r.each(func(i int, _ *column) string { return fmt.Sprintf("p.c%d", i) }), r.reads(), r.quoted, b.where.String(), r.order())
+		r.each(func(i int, _ *column) string {
+			if i >= len(targets) {
+				return ""
+			}
+			return fmt.Sprintf("p.c%d", i)
+		}), r.reads(), size, r.quoted, b.where.String(), r.order())
 	rows, err := p.db.Query(ctx, sql, b.args...)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	targets := r.targets()
 	for rows.Next() {
 		if err := rows.Scan(targets...); err != nil {
 			return nil, err
@@ -192,7 +201,7 @@ func (b *bounds) compare(row schema.Row, i int, op string) string {
 
 // listOwn reads a range of a user's table as ListRows does.
 func (s *Store) listOwn(ctx context.Context, db pgsql.DBTX, l *lister, r *relation) error {
-	pager := ownPager{db: db, relation: r}
+	pager := ownPager{db: db, relation: r, keysOnly: l.request.KeysOnly}
 	err := l.pages(func(p *pgsql.StatesPageParams) ([]pgsql.StatesPageRow, error) { return pager.page(ctx, p) })
 	return s.altered(ctx, db, store.TableID(r.id), false, err)
 }

@@ -50,7 +50,7 @@ SELECT p.key, p.value FROM (
     SELECT s.key, s.value,
         sum(octet_length(s.value)) OVER (ROWS UNBOUNDED PRECEDING) - octet_length(s.value) AS before
     FROM (
-        SELECT r.key, CASE WHEN @keys_only::boolean THEN ''::bytea ELSE r.value END AS value FROM table_rows r
+        SELECT r.key, (CASE WHEN @keys_only::boolean THEN ''::bytea ELSE r.value END)::bytea AS value FROM table_rows r
         WHERE r.table_id = @id AND r.key >= @from_key::bytea AND r.key < @upper::bytea
         ORDER BY r.key
         LIMIT @max_rows::integer
@@ -64,7 +64,7 @@ SELECT p.key, p.value FROM (
     SELECT s.key, s.value,
         sum(octet_length(s.value)) OVER (ROWS UNBOUNDED PRECEDING) - octet_length(s.value) AS before
     FROM (
-        SELECT r.key, CASE WHEN @keys_only::boolean THEN ''::bytea ELSE r.value END AS value FROM table_rows r
+        SELECT r.key, (CASE WHEN @keys_only::boolean THEN ''::bytea ELSE r.value END)::bytea AS value FROM table_rows r
         WHERE r.table_id = @id AND r.key >= @from_key::bytea
         ORDER BY r.key
         LIMIT @max_rows::integer

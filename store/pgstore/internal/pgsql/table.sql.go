@@ -146,7 +146,7 @@ SELECT p.key, p.value FROM (
     SELECT s.key, s.value,
         sum(octet_length(s.value)) OVER (ROWS UNBOUNDED PRECEDING) - octet_length(s.value) AS before
     FROM (
-        SELECT r.key, CASE WHEN $1::boolean THEN ''::bytea ELSE r.value END AS value FROM table_rows r
+        SELECT r.key, (CASE WHEN $1::boolean THEN ''::bytea ELSE r.value END)::bytea AS value FROM table_rows r
         WHERE r.table_id = $2 AND r.key >= $3::bytea AND r.key < $4::bytea
         ORDER BY r.key
         LIMIT $5::integer
@@ -202,7 +202,7 @@ SELECT p.key, p.value FROM (
     SELECT s.key, s.value,
         sum(octet_length(s.value)) OVER (ROWS UNBOUNDED PRECEDING) - octet_length(s.value) AS before
     FROM (
-        SELECT r.key, CASE WHEN $1::boolean THEN ''::bytea ELSE r.value END AS value FROM table_rows r
+        SELECT r.key, (CASE WHEN $1::boolean THEN ''::bytea ELSE r.value END)::bytea AS value FROM table_rows r
         WHERE r.table_id = $2 AND r.key >= $3::bytea
         ORDER BY r.key
         LIMIT $4::integer
