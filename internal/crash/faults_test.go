@@ -159,20 +159,44 @@ func (s *siege) owned() bool {
 // newSiege makes a cluster of three that runs accounts.
 func newSiege(t *testing.T, server *pgtest.Server, name string, seed uint64, a accounts) *siege {
 	t.Helper()
-	t.Logf("rerun with -seed %d", seed)
-	s := &siege{fleet: newFleet(t, server, "", name, ""), rng: rand.New(rand.NewPCG(seed, 2)), server: server}
+	f := newFleet(t, server, "", name, "")
+	a.submit(f)
+	return f.besiege(server, name, seed, func(url, data string) *exec.Cmd {
+		return serving(t, orders{Store: url, Data: data, Lease: *flagLease})
+	})
+}
+
+// besiege hires three workers, which reach the server by a network that may fail.
+func (f *fleet) besiege(server *pgtest.Server, name string, seed uint64, worker func(url, data string) *exec.Cmd) *siege {
+	f.t.Helper()
+	f.t.Logf("rerun with -seed %d", seed)
+	s := &siege{fleet: f, rng: rand.New(rand.NewPCG(seed, 2)), server: server}
 	var err error
 	if s.net, err = pgtest.NewProxy(server); err != nil {
-		t.Fatal(err)
+		f.t.Fatal(err)
 	}
-	t.Cleanup(s.net.Close)
-	a.submit(s.fleet)
-	s.url = s.net.URL(name) + "&rondo_call_timeout=" + max(*flagLease, time.Second).String()
-	s.worker = func(data string) *exec.Cmd { return serving(t, orders{Store: s.url, Data: data, Lease: *flagLease}) }
+	f.t.Cleanup(s.net.Close)
+	url := s.net.URL(name) + "&rondo_call_timeout=" + max(*flagLease, time.Second).String()
+	s.worker = func(data string) *exec.Cmd { return worker(url, data) }
 	for range 3 {
 		s.hire()
 	}
 	return s
+}
+
+// newTCPServer is a server that a network leads to.
+func newTCPServer(t *testing.T) *pgtest.Server {
+	t.Helper()
+	server, err := pgtest.StartTCP()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return server
 }
 
 // serving is the command of a worker.
@@ -231,15 +255,7 @@ const perJob = 25
 func TestAccountsAreExactThroughFaultsOfTheCluster(t *testing.T) {
 	t.Parallel()
 	first, began := seed(), time.Now()
-	server, err := pgtest.StartTCP()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	server := newTCPServer(t)
 	for left, n := *flagFaults, 0; left > 0 || time.Since(began) < *flagSoak; n++ {
 		t.Run(fmt.Sprintf("seed %d", first), func(t *testing.T) {
 			most := min(max(left, 1), perJob)
@@ -265,15 +281,7 @@ func TestAccountsAreExactThroughFaultsOfTheCluster(t *testing.T) {
 // void when all have completed (KV-15), whoever leads meanwhile.
 func TestAPartitionCountAskedForInTheFinalPassOfAClusterChangesNothing(t *testing.T) {
 	t.Parallel()
-	server, err := pgtest.StartTCP()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	server := newTCPServer(t)
 	a := accounts{rows: 800, rate: 400}
 	s := newSiege(t, server, "final", seed(), a)
 	s.await("the final pass", func(*store.View) bool { return s.inFinalPass() })
@@ -334,15 +342,7 @@ const otherClock = `CREATE FUNCTION skewed.clock_timestamp() RETURNS timestamptz
 // timers fire.
 func TestWorkersWhoseClocksAreTenMinutesOffHarmNothing(t *testing.T) {
 	t.Parallel()
-	server, err := pgtest.StartTCP()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	server := newTCPServer(t)
 	a := accounts{rows: 1200, rate: 300}
 	s := newSiege(t, server, "skewed", seed(), a)
 	s.await("all partitions to have owners", func(*store.View) bool { return s.owned() })

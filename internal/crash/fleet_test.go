@@ -27,6 +27,7 @@ type fleet struct {
 	url     string                      // of the store
 	worker  func(data string) *exec.Cmd // makes a worker; nil: rondo worker
 	look    *pgstore.Store              // of the test, which runs nothing
+	resized string                      // the computation that is repartitioned; "": counter
 	crews   []*crew
 	all     []*crew
 }

@@ -144,15 +144,7 @@ func forward(t *testing.T, address, to string) string {
 // the others go on, and what it does when it is back loses and repeats nothing.
 func TestThreeHostsAndAPartitionBetweenThem(t *testing.T) {
 	t.Parallel()
-	server, err := pgtest.StartTCP()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	server := newTCPServer(t)
 	proxy, err := pgtest.NewProxy(server)
 	if err != nil {
 		t.Fatal(err)

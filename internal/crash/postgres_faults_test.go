@@ -82,15 +82,7 @@ func (j *job) behind(server *pgtest.Server, name string, options string) *pgtest
 
 func TestFiguresAreExactThroughFaultsOfTheDatabase(t *testing.T) {
 	t.Parallel()
-	server, err := pgtest.StartTCP()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	server := newTCPServer(t)
 	command := buildCommand(t)
 	for name, faulty := range map[string]func(j *job) fault{
 		"connections are cut in mid-commit": func(j *job) fault {
