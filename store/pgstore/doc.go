@@ -9,6 +9,11 @@
 // and raises an error if the generation or the routing is not current, so that
 // what follows is not executed (D-2, D-12).
 //
+// What is told from time to time costs a row of a worker, not of a partition: its
+// beat brings along what it lacks and whom it holds back, and one read finds out all
+// that is new. What belongs to data, a report of watermarks (D-15), is a column of the
+// row that its commit writes anyway.
+//
 // A table may stand for one that a user made in the same database (store.Adopter).
 // Its statements are made when it is found, since its columns are not known before;
 // names in them are quoted, and what comes from rows travels in arguments. Whoever
