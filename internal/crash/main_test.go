@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rondo-flow/rondo/store/pgstore/pgtest"
 	"go.uber.org/goleak"
 )
 
@@ -25,7 +26,7 @@ func TestMain(m *testing.M) {
 	if text, ok := os.LookupEnv(ordersVariable); ok {
 		os.Exit(child(text))
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction(pgtest.StuckPipe))
 }
 
 // seed is what the flag says, or a drawn one.

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	goleak.VerifyTestMain(m, goleak.IgnoreCurrent(), goleak.Cleanup(func(code int) {
+	goleak.VerifyTestMain(m, goleak.IgnoreCurrent(), goleak.IgnoreAnyFunction(pgtest.StuckPipe), goleak.Cleanup(func(code int) {
 		if err := server.Close(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
