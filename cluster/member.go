@@ -46,6 +46,8 @@ type Info struct {
 	PID  int    `json:"pid"`
 	// Wall is its own clock, unix nanoseconds.
 	Wall int64 `json:"wall"`
+	// Lease is how long it may be silent, and how long it lets others be.
+	Lease time.Duration `json:"lease,omitempty"`
 	// Lacks is what it cannot run.
 	Lacks []engine.Lack `json:"lacks,omitempty"`
 	// Said is what it has to tell the others about its work.
@@ -79,7 +81,12 @@ const Build = "rondo cluster 2"
 // ErrBuild tells that the workers of a cluster share the store in another way.
 var ErrBuild = errors.New("the other workers are of a version that this one cannot work with")
 
-// New makes the place of this process, which Join takes. It fails with ErrBuild if
+// ErrLease tells that workers of a cluster have leases of other lengths: those with
+// short ones would take those with long ones for dead between two beats.
+var ErrLease = errors.New("the other workers have a lease of another length")
+
+// New makes the place of this process, which Join takes. It fails with ErrLease if
+// others have another lease, and with ErrBuild if
 // other workers that live are of another build.
 func New(ctx context.Context, s Store, o Options) (*Member, error) {
 	if o.Lease == 0 {
@@ -96,7 +103,12 @@ func New(ctx context.Context, s Store, o Options) (*Member, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look at the cluster: %w", err)
 	}
+	m.info.Lease = o.Lease
 	for _, w := range before.Workers {
+		var info Info
+		if json.Unmarshal(w.Info, &info) == nil && info.Lease != 0 && info.Lease != o.Lease && w.Unseen <= info.Lease {
+			return nil, fmt.Errorf("%w: that of worker %s on host %s is %s, that of this one is %s: give it the same (--lease), or end those first", ErrLease, w.ID, info.Host, info.Lease, o.Lease)
+		}
 		if w.Build != Build && w.Unseen <= o.Lease {
 			return nil, fmt.Errorf("%w: worker %s is %q, this one is %q: stop those first, or start their version", ErrBuild, w.ID, w.Build, Build)
 		}

@@ -105,6 +105,16 @@ func TestWhatDoesNotFitIsRefusedAndChangesNothing(t *testing.T) {
 			}
 			return err
 		}, `worker old is "rondo cluster 0"`},
+		"a worker with another lease": {func() error {
+			_, err := r.look.Beat(t.Context(), &store.Beat{Worker: store.Worker{ID: "slow", Build: cluster.Build, Info: []byte(`{"host":"there","lease":60000000000}`)}})
+			r.must(err)
+			defer func() { r.must(r.look.Leave(t.Context(), "slow")) }()
+			err = r.ended(r.hire(p))
+			if !errors.Is(err, cluster.ErrLease) {
+				t.Errorf("%v is not ErrLease", err)
+			}
+			return err
+		}, `that of worker slow on host there is 1m0s`},
 	} {
 		if err := c.try(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)

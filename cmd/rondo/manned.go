@@ -33,8 +33,8 @@ var _ subject = (*manned)(nil)
 // silence is after how long without a beat a worker counts as gone for commands.
 const silence = 3 * cluster.DefaultLease
 
-// reachWorkers finds the pipeline if workers run it from the store of the URL; nil if
-// there are none.
+// reachWorkers finds the pipeline if workers run it from the store of the URL, or if it
+// is named by that alone; nil if there is none.
 func (at where) reachWorkers(ctx context.Context, name string) (*reached, error) {
 	if at.url == "" {
 		return nil, nil
@@ -58,6 +58,8 @@ func (at where) reachWorkers(ctx context.Context, name string) (*reached, error)
 	return &reached{t, at.dataDir, s.Close}, nil
 }
 
+var errUnmanned = errors.New("no worker runs the pipeline now: start one with rondo worker, or change the spec with rondo spec set-dynamic")
+
 // withWorkers does something with a pipeline that workers run; false if there are
 // none.
 func (f *placeFlags) withWorkers(ctx context.Context, do func(t *manned) error) (bool, error) {
@@ -69,7 +71,11 @@ func (f *placeFlags) withWorkers(ctx context.Context, do func(t *manned) error) 
 	if r == nil {
 		return false, err
 	}
-	return true, errors.Join(do(r.subject.(*manned)), r.close())
+	t := r.subject.(*manned)
+	if len(t.view.Workers) == 0 {
+		return false, errors.Join(errUnmanned, r.close())
+	}
+	return true, errors.Join(do(t), r.close())
 }
 
 func newManned(ctx context.Context, s *pgstore.Store, at where, name string) (*manned, error) {
@@ -77,7 +83,7 @@ func newManned(ctx context.Context, s *pgstore.Store, at where, name string) (*m
 	switch err := t.refresh(ctx); {
 	case err != nil:
 		return nil, err
-	case len(t.view.Workers) == 0:
+	case len(t.view.Workers) == 0 && (at.dataDir != "" || t.pipeline == nil):
 		return nil, nil
 	case t.pipeline == nil:
 		return nil, fmt.Errorf("the workers wait for a pipeline: %w in %s: submit one with rondo submit", errNoRun, at)
@@ -101,7 +107,7 @@ func (t *manned) Status(ctx context.Context) (*console.Status, error) {
 		return nil, err
 	}
 	out, err := t.resting.Status(ctx)
-	if err != nil || out.Completed {
+	if err != nil || out.Completed || len(t.view.Workers) == 0 {
 		return out, err
 	}
 	parts, err := t.shared.Partitions(ctx)

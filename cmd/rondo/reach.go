@@ -70,7 +70,7 @@ func (at where) silent(err error) error {
 		store.ErrLocked, at, held.Owner, console.SocketName)
 }
 
-var errNobody error = &usageError{errors.New("no worker runs a pipeline from this store now: name the spec file of the pipeline, or its data folder with --data")}
+var errNobody error = &usageError{errors.New("no pipeline was submitted to this store, or one process has it: name the spec file of the pipeline, or its data folder with --data")}
 
 // reach finds the pipeline, whether it runs or not.
 func (at where) reach(ctx context.Context, io *streams, name string) (*reached, error) {
