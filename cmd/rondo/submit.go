@@ -26,7 +26,7 @@ type submitCommand struct {
 func (submitCommand) Help() string {
 	return `Checks the spec and stores it, for workers to run; it ends at once. Workers that run take the new spec at once. What the data in the store does not survive is refused, and nothing is changed.
 
-Relative paths of sources are looked up below each worker's --spec-dir.
+Relative paths of sources are looked up below each worker's --spec-dir, and here beside the spec file: what there is to read is listed when it is submitted.
 
 Example:
   rondo submit pipeline.yson --store postgres://rondo@db/flows`

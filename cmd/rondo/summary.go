@@ -42,7 +42,7 @@ func printSummary(out io.Writer, form, name string, s *outcome) error {
 }
 
 // alreadyText is said of a pipeline that was completed before the run.
-const alreadyText = "already completed before: nothing was done; --fresh starts over"
+const alreadyText = "already completed before: nothing was done; rondo run --fresh starts over"
 
 func summaryText(name string, s *outcome) string {
 	var b strings.Builder
