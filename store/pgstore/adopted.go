@@ -217,5 +217,6 @@ func (s *Store) altered(ctx context.Context, db pgsql.DBTX, id store.TableID, wr
 	if _, now := s.use(ctx, db, id, writes); now != nil {
 		return now
 	}
+	s.pool.Reset() // a session keeps the plans of triggers, which may not fit any more
 	return fmt.Errorf("%w: a table was altered meanwhile: %w", store.ErrUnavailable, pg)
 }

@@ -62,6 +62,9 @@ func columnOf(c schema.Column, is *pgsql.RelationColumnsRow) (column, error) {
 	return out, nil
 }
 
+// holdsUint64 finds the numeric types of at least 20 digits, all before the point.
+var holdsUint64 = regexp.MustCompile(`\(([2-9]\d|\d{3,}),0\)$`)
+
 var typeModifier = regexp.MustCompile(`\([0-9, ]*\)`)
 
 // hold sets how values travel, and tells whether the column holds them.
@@ -77,7 +80,7 @@ func (c *column) hold(is *pgsql.RelationColumnsRow) bool {
 		return c.Type != schema.TypeUint64 && (c.Type.Kind() == schema.KindInt64 || c.Type.Kind() == schema.KindUint64)
 	case "numeric":
 		c.travel, c.read, c.write = asText, "%s::text", "%s::numeric"
-		return c.Type == schema.TypeUint64 && (is.Type == name || strings.HasSuffix(is.Type, ",0)"))
+		return c.Type == schema.TypeUint64 && (is.Type == name || holdsUint64.MatchString(is.Type))
 	case "bytea":
 		c.travel = asBytes
 		return c.Type == schema.TypeUint64 || c.Type == schema.TypeString

@@ -64,6 +64,8 @@ func TestAWrongURLIsToldWithoutItsPassword(t *testing.T) {
 		"postgres://rondo:hush@127.0.0.1:1/db?sslmode=never",
 		"postgres:///postgres?user=rondo&password=hush&host=/nowhere",
 		"host=/nowhere user=rondo password=hush",
+		"postgres://rondo:a@hush@127.0.0.1:1/db",
+		"postgres://rondo:a@hush@127.0.0.1:1,127.0.0.1:2/db",
 	} {
 		_, err := pgstore.Open(t.Context(), url, pgstore.Options{})
 		if !errors.Is(err, store.ErrUnavailable) || strings.Contains(err.Error(), "hush") {

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rondo-flow/rondo/store"
@@ -90,6 +92,9 @@ func locate(url string, o Options) (*place, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w; it looks like postgres://user@host:5432/database", store.ErrUnavailable, withoutSecrets(err))
+	}
+	if hosts := config.ConnConfig; strings.Contains(hosts.Host, "@") || slices.ContainsFunc(hosts.Fallbacks, func(f *pgconn.FallbackConfig) bool { return strings.Contains(f.Host, "@") }) {
+		return nil, fmt.Errorf("%w: the URL of the store has an @ too many: in a user's name or a password it is written %%40", store.ErrUnavailable)
 	}
 	params := config.ConnConfig.RuntimeParams
 	if o, err = o.from(params); err != nil {

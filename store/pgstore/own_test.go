@@ -318,6 +318,32 @@ func TestWhatADatabaseRefusesIsNamed(t *testing.T) {
 	whole(t, o.s, p, 0)
 }
 
+// A trigger may keep a row as it is without a word. What was to be written is then not
+// written, and that is told.
+func TestARowThatATriggerKeepsAsItIsIsNotTakenForWritten(t *testing.T) {
+	o := users(t)
+	must(t, o.write(o.put("ann", 1, nil)))
+	o.sql(`CREATE FUNCTION %s_still() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`)
+	o.sql(`CREATE TRIGGER still BEFORE INSERT OR UPDATE OR DELETE ON %s FOR EACH ROW EXECUTE FUNCTION %[1]s_still()`)
+	p := owned(t, o.s, 1)[0]
+	gone := o.put("ann", 1, nil)
+	gone.Value = nil
+	for name, w := range map[string]store.TableWrite{
+		"made": o.put("eve", 1, nil), "written again": o.put("ann", 2, nil), "changed": o.checked(o.put("ann", 2, nil), "ann", 1, nil),
+		"removed": gone, "removed as read": o.checked(gone, "ann", 1, nil),
+	} {
+		commit := numbered(p, 1)
+		commit.Rows = []store.TableWrite{w}
+		if err := o.s.Commit(t.Context(), commit); err == nil {
+			t.Errorf("%s: no error", name)
+		} else {
+			fails(t, err, store.ErrRefused, "a trigger", "1 of the rows are as before")
+		}
+	}
+	o.holds("ann 1 kept")
+	whole(t, o.s, p, 0)
+}
+
 // A row that somebody holds is waited for, and then unavailable; other partitions go
 // on meanwhile, those that write to the table too, however many wait: those who do
 // take neither all lanes nor all connections.
@@ -410,6 +436,11 @@ func TestWhatAUsersTableLacksIsNamed(t *testing.T) {
 		{`DROP TABLE %s; CREATE TABLE %[1]s (hash bytea, name text, visits int, mail text)`, []string{
 			"column hash may be null", "rondo table rehash fills it", "SET NOT NULL", `unique index of ("name")`, "no index that begins with column hash"}},
 		{`ALTER TABLE %s ADD PRIMARY KEY (name), ALTER COLUMN hash SET NOT NULL`, []string{"CREATE INDEX ON"}},
+		{`CREATE INDEX ON %s USING hash (hash)`, []string{"no index that begins with column hash"}},
+		{`CREATE TABLE %s_child () INHERITS (%[1]s)`, []string{"other tables inherit from it"}},
+		{`DROP TABLE %s_child; CREATE RULE kept AS ON DELETE TO %[1]s DO INSTEAD NOTHING`, []string{"it has rules"}},
+		{`DROP RULE kept ON %s; ALTER TABLE %[1]s ALTER COLUMN hash TYPE numeric(19) USING 0`, []string{"column hash is numeric(19,0)", "numeric(20)"}},
+		{`ALTER TABLE %s ALTER COLUMN hash TYPE bytea USING '\x0000000000000000'::bytea`, []string{"CREATE INDEX ON"}},
 		{`CREATE INDEX ON %s (hash); DROP VIEW IF EXISTS v; ALTER TABLE %[1]s ADD COLUMN g int GENERATED ALWAYS AS (1) STORED`, nil},
 		{`DROP TABLE %s; CREATE VIEW %[1]s AS SELECT 1`, []string{"it is no table"}},
 	} {

@@ -37,7 +37,7 @@ func advice(pg *pgconn.PgError) (what, do string) {
 	case "23503":
 		return constraint("foreign key"), "write the row that is referred to first, or remove those that refer to this one; ON DELETE does so by itself"
 	case "P0001":
-		return "a trigger", "write what it allows, or change it"
+		return "a trigger", "write what it allows, or change it so that it does not keep rows from being written"
 	}
 	return "the type of a column", "write values that fit it, or change it"
 }

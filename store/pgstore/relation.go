@@ -99,6 +99,10 @@ func (f *finder) kind(about *pgsql.RelationRow) error {
 	switch {
 	case about.Kind == "p":
 		return errors.New("it is partitioned: name one of its partitions, or move the rows into a plain table")
+	case about.Kind == "rules":
+		return errors.New("it has rules, which may write something else than they are told: use triggers")
+	case about.Kind == "parent":
+		return errors.New("other tables inherit from it, whose rows it would show without keeping their keys unique: name one of them, or end that with ALTER TABLE … NO INHERIT")
 	case about.Kind != "r":
 		return errors.New("it is no table: rows are locked and compared, which views and foreign tables do not let")
 	case about.RowSecurity:

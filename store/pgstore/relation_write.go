@@ -39,16 +39,16 @@ func (o *ownRows) fill(ctx context.Context, e *epoch) error {
 		return r.columnArrays(rowsOf(some, func(w *ownWrite) schema.Row { return w.is }))
 	}
 	if len(gone) > 0 {
-		queue(ctx, e, r.sql.remove, keys(gone))
+		queue(ctx, e, r.sql.remove, append([]any{r.name}, keys(gone)...))
 	}
 	if len(change) > 0 && r.sql.change != "" {
-		queue(ctx, e, r.sql.change, append(keys(change), news(change)...))
+		queue(ctx, e, r.sql.change, append(append([]any{r.name}, keys(change)...), news(change)...))
 	}
 	if len(add) > 0 {
 		queue(ctx, e, r.sql.add, append([]any{r.name, int64(len(add))}, news(add)...))
 	}
 	if len(put) > 0 {
-		queue(ctx, e, r.sql.put, news(put))
+		queue(ctx, e, r.sql.put, append([]any{r.name, int64(len(put))}, news(put)...))
 	}
 	return nil
 }

@@ -73,7 +73,9 @@ func statementsOf(r *relation) (s statements) {
 		strings.ReplaceAll(same, ", ", " AND "), r.taken(2, []string{"checked", "was"}, true, "o"), r.reads(), r.quoted, r.match())
 
 	place := fmt.Sprintf(`CROSS JOIN LATERAL (SELECT t.ctid AS place FROM %s t WHERE %s OFFSET 0) l`, r.quoted, r.match())
-	s.remove = fmt.Sprintf(`DELETE FROM %s WHERE ctid = ANY (ARRAY(SELECT l.place FROM %s %s))`, r.quoted, r.taken(1, nil, true, ""), place)
+	s.remove = fmt.Sprintf(`WITH found AS MATERIALIZED (SELECT l.place FROM %s %s),
+		gone AS (DELETE FROM %s WHERE ctid = ANY (ARRAY(SELECT place FROM found)) RETURNING 1) %s`,
+		r.taken(2, nil, true, ""), place, r.quoted, written("(SELECT count(*) FROM found)", "gone"))
 
 	news := func(from string) string {
 		return r.each(func(i int, c *column) string { return fmt.Sprintf(c.write, fmt.Sprintf("%s.n%d", from, i)) })
@@ -85,14 +87,22 @@ func statementsOf(r *relation) (s statements) {
 		return fmt.Sprintf("%s = %s", c.quoted, fmt.Sprintf(c.write, fmt.Sprintf("s.n%d", i)))
 	})
 	if sets != "" {
-		s.change = fmt.Sprintf(`UPDATE %s u SET %s FROM (SELECT w.*, l.place FROM %s %s) s WHERE u.ctid = s.place`, r.quoted, sets, r.taken(1, nil, true, "n"), place)
+		s.change = fmt.Sprintf(`WITH found AS MATERIALIZED (SELECT w.*, l.place FROM %s %s),
+			changed AS (UPDATE %s u SET %s FROM found s WHERE u.ctid = s.place RETURNING 1) %s`,
+			r.taken(2, nil, true, "n"), place, r.quoted, sets, written("(SELECT count(*) FROM found)", "changed"))
 	}
 
 	into := fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM ", r.quoted, r.each(func(_ int, c *column) string { return c.quoted }), news("w"))
 	known := fmt.Sprintf(" ON CONFLICT (%s) DO ", r.found())
 	s.add = "WITH made AS (" + into + r.taken(3, nil, false, "n") + known + "NOTHING RETURNING 1) SELECT rows_are_as_read($1, $2::bigint - (SELECT count(*) FROM made))"
-	s.put = into + r.taken(1, nil, false, "n") + known + r.overwrite()
+	s.put = "WITH stored AS (" + into + r.taken(3, nil, false, "n") + known + r.overwrite() + " RETURNING 1) " + written("$2::bigint", "stored")
 	return s
+}
+
+// written compares how many rows there were to write with how many were: a trigger may
+// keep a row as it is, and nothing else tells of that.
+func written(all, done string) string {
+	return fmt.Sprintf("SELECT rows_are_written($1, %s - (SELECT count(*) FROM %s))", all, done)
 }
 
 // same compares a column that was read with what it was.
@@ -120,8 +130,8 @@ func (r *relation) overwrite() string {
 		}
 		return fmt.Sprintf("%s = excluded.%s", c.quoted, c.quoted)
 	})
-	if sets == "" {
-		return "NOTHING"
+	if sets == "" { // the key is all there is: written again, so that it counts
+		sets = fmt.Sprintf("%s = excluded.%[1]s", r.columns[r.plain[0]].quoted)
 	}
 	return "UPDATE SET " + sets
 }

@@ -1,4 +1,5 @@
 -- Forgets which tables are of users; they stay as they are.
+DROP FUNCTION rows_are_written(text, bigint);
 DROP FUNCTION rows_are_as_read(text, bigint);
 DROP FUNCTION table_is_there(bigint);
 DROP FUNCTION hold_tables(bigint[]);

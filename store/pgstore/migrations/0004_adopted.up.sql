@@ -25,6 +25,15 @@ BEGIN
     RETURN true;
 END $$;
 
+-- Raises an error if a table kept rows as they were, which its triggers can do without a
+-- word.
+CREATE FUNCTION rows_are_written(of_relation text, kept bigint) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    IF kept > 0 THEN
+        RAISE EXCEPTION 'table %: % of the rows are as before', of_relation, kept USING ERRCODE = 'P0001';
+    END IF;
+END $$;
+
 -- Raises a conflict if rows of a table are not as they were read.
 CREATE FUNCTION rows_are_as_read(of_relation text, differ bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN

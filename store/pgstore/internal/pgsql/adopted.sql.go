@@ -41,7 +41,10 @@ func (q *Queries) ParseName(ctx context.Context, db DBTX, name string) ([]string
 }
 
 const relation = `-- name: Relation :one
-SELECT c.oid::bigint AS id, c.relkind::text AS kind, row_security_active(c.oid) AS row_security,
+SELECT c.oid::bigint AS id, (CASE
+        WHEN c.relkind = 'r' AND EXISTS (SELECT FROM pg_catalog.pg_rewrite w WHERE w.ev_class = c.oid) THEN 'rules'
+        WHEN c.relkind = 'r' AND EXISTS (SELECT FROM pg_catalog.pg_inherits h WHERE h.inhparent = c.oid) THEN 'parent'
+        ELSE c.relkind::text END)::text AS kind, row_security_active(c.oid) AS row_security,
     has_schema_privilege(n.oid, 'USAGE') AS may_use,
     has_table_privilege(c.oid, 'SELECT') AS may_select, has_table_privilege(c.oid, 'INSERT') AS may_insert,
     has_table_privilege(c.oid, 'UPDATE') AS may_update, has_table_privilege(c.oid, 'DELETE') AS may_delete,
@@ -143,6 +146,7 @@ const relationIndexes = `-- name: RelationIndexes :many
 SELECT (i.indisunique AND i.indimmediate)::boolean AS keeps_unique,
     ARRAY(SELECT k.number FROM unnest(i.indkey::smallint[]) WITH ORDINALITY k (number, place) WHERE k.place <= i.indnkeyatts ORDER BY k.place)::smallint[] AS columns
 FROM pg_catalog.pg_index i
+JOIN pg_catalog.pg_class x ON x.oid = i.indexrelid JOIN pg_catalog.pg_am m ON m.oid = x.relam AND m.amname = 'btree'
 WHERE i.indrelid = ($1::bigint)::oid AND i.indisvalid AND i.indpred IS NULL
 `
 
