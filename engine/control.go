@@ -32,14 +32,18 @@ type SpecInForce struct {
 	Version uint64
 }
 
-// SpecInForce returns the spec that is in force. Errors: ErrNotRunning, and those
+// SpecInForce returns the spec that is in force: as stored, or as jobs go by it while
+// the store does not answer, which is when one looks. Errors: ErrNotRunning, and those
 // of the store.
 func (p *Pipeline) SpecInForce(ctx context.Context) (*SpecInForce, error) {
 	env, err := p.running()
 	if err != nil {
 		return nil, err
 	}
-	stored, o, err := p.read(ctx, env)
+	_, o, err := p.read(ctx, env)
+	if errors.Is(err, store.ErrUnavailable) {
+		o, err = env.orders.Load(), nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +55,7 @@ func (p *Pipeline) SpecInForce(ctx context.Context) (*SpecInForce, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the stored dynamic spec: %w", err)
 	}
-	return &SpecInForce{Name: stored.Name, Static: static, Dynamic: dynamic, Version: stored.Version}, nil
+	return &SpecInForce{Name: p.opts.Spec.Name, Static: static, Dynamic: dynamic, Version: o.version}, nil
 }
 
 // SetDynamic changes one parameter of a running pipeline's dynamic spec, such as

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -229,4 +230,38 @@ func (f slowVisits) OnVisit(ctx context.Context, rt flow.Runtime, v flow.Visit, 
 		*f.last = time.Now()
 	}
 	return f.countFunction.OnVisit(ctx, rt, v, out)
+}
+
+// away is a store that does not answer what is asked beside the work once it is gone.
+type away struct {
+	store.Store
+	gone atomic.Bool
+}
+
+func (a *away) Pipeline(ctx context.Context) (*store.Pipeline, error) {
+	if a.gone.Load() {
+		return nil, store.ErrUnavailable
+	}
+	return a.Store.Pipeline(ctx)
+}
+
+// TestTheSpecInForceIsToldWhileTheStoreIsAway: it is then that one looks.
+func TestTheSpecInForceIsToldWhileTheStoreIsAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &away{Store: storetest.NewModel()}
+		p := newRig(t, 100, 10).start(s)
+		want, err := p.SpecInForce(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.gone.Store(true)
+		got, err := p.SpecInForce(t.Context())
+		if err != nil || got.Version != want.Version || got.Name != want.Name || got.Dynamic == nil {
+			t.Errorf("%+v, %v", got, err)
+		}
+		if err := p.set("period", `"1s"`); !errors.Is(err, store.ErrUnavailable) {
+			t.Errorf("the spec was changed: %v", err)
+		}
+		p.pause()
+	})
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -86,7 +87,7 @@ func (c *timerCount) put(p *PendingTimers, began, now time.Duration) {
 	c.last, c.until = p, now+countRest*(now-began)
 }
 
-// PendingTimers counts the timers that are set; nil if there are no timer streams. With
+// PendingTimers counts the timers that are set; nil if there are no timer streams, or the store does not answer. With
 // many timers it is the count of a moment ago. Errors: ErrNotRunning, and those of the
 // store.
 func (p *Pipeline) PendingTimers(ctx context.Context) (*PendingTimers, error) {
@@ -99,6 +100,9 @@ func (p *Pipeline) PendingTimers(ctx context.Context) (*PendingTimers, error) {
 		return last, nil
 	}
 	count, err := CountTimers(ctx, env.store, p.opts.Spec)
+	if errors.Is(err, store.ErrUnavailable) {
+		return nil, nil
+	}
 	if err == nil {
 		env.timerCount.put(count, began, env.clock.mono())
 	}
