@@ -231,6 +231,24 @@ func TestAUsersRowThatComesMeanwhileIsAConflict(t *testing.T) {
 	o.holds("ann 1 kept")
 }
 
+// One that changes or goes then is compared as it is once it is locked.
+func TestAUsersRowThatChangesMeanwhileIsAConflict(t *testing.T) {
+	for change, want := range map[string][]string{"UPDATE %s SET visits = 2": {"ann 2 kept"}, "DELETE FROM %s": {}} {
+		o := users(t)
+		must(t, o.write(o.put("ann", 1, nil)), o.s.Close())
+		o.s = open(t, o.url+"&application_name="+o.schema, pgstore.Options{})
+		other := session(t, "public")
+		does(t, other, fmt.Sprintf("BEGIN; "+change, o.name))
+		done := make(chan error, 1)
+		w := o.checked(o.put("ann", 5, nil), "ann", 1, nil)
+		go func() { done <- o.s.WriteRows(context.Background(), []store.TableWrite{w}) }()
+		awaitLock(t, o.schema)
+		does(t, other, "COMMIT")
+		fails(t, <-done, store.ErrConflict, o.name)
+		o.holds(want...)
+	}
+}
+
 func TestAUsersTableIsListedInOrderOfItsKeys(t *testing.T) {
 	o := adopts(t, `CREATE TABLE %s (hash numeric(20) NOT NULL, name text COLLATE "en-US-x-icu" NOT NULL, n bigint NOT NULL, PRIMARY KEY (name, n)); CREATE INDEX ON %[1]s (hash)`,
 		`[{name=hash;type=uint64;sort_order=ascending;expression="farm_hash(n)"};{name=name;type=utf8;sort_order=ascending};{name=n;type=int64;sort_order=ascending}]`)
