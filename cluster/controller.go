@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -93,8 +92,7 @@ func (m *Member) decide(ctx context.Context, v *store.View, groupOf func(string)
 func told(workers []store.Worker) map[string][]engine.Lack {
 	out := map[string][]engine.Lack{}
 	for _, w := range workers {
-		var info Info
-		if json.Unmarshal(w.Info, &info) == nil && len(info.Lacks) > 0 {
+		if info, err := InfoOf(&w); err == nil && len(info.Lacks) > 0 {
 			out[w.ID] = info.Lacks
 		}
 	}

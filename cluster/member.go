@@ -54,6 +54,15 @@ type Info struct {
 	Said json.RawMessage `json:"said,omitempty"`
 }
 
+// InfoOf reads what a worker tells about itself. One of another version may tell what
+// cannot be read, which is an error.
+func InfoOf(w *store.Worker) (i Info, err error) {
+	if err := json.Unmarshal(w.Info, &i); err != nil {
+		return Info{}, fmt.Errorf("what worker %s tells of itself cannot be read: %w", w.ID, err)
+	}
+	return i, nil
+}
+
 // Member is a process's place in a cluster. It implements engine.Membership.
 type Member struct {
 	o     Options
@@ -85,9 +94,8 @@ var ErrBuild = errors.New("the other workers are of a version that this one cann
 // short ones would take those with long ones for dead between two beats.
 var ErrLease = errors.New("the other workers have a lease of another length")
 
-// New makes the place of this process, which Join takes. It fails with ErrLease if
-// others have another lease, and with ErrBuild if
-// other workers that live are of another build.
+// New makes the place of this process, which Join takes. It fails with ErrLease or
+// ErrBuild if other workers that live have another lease, or are of another build.
 func New(ctx context.Context, s Store, o Options) (*Member, error) {
 	if o.Lease == 0 {
 		o.Lease = DefaultLease
@@ -105,8 +113,8 @@ func New(ctx context.Context, s Store, o Options) (*Member, error) {
 	}
 	m.info.Lease = o.Lease
 	for _, w := range before.Workers {
-		var info Info
-		if json.Unmarshal(w.Info, &info) == nil && info.Lease != 0 && info.Lease != o.Lease && w.Unseen <= info.Lease {
+		info, err := InfoOf(&w)
+		if err == nil && info.Lease != 0 && info.Lease != o.Lease && w.Unseen <= info.Lease {
 			return nil, fmt.Errorf("%w: that of worker %s on host %s is %s, that of this one is %s: give it the same (--lease), or end those first", ErrLease, w.ID, info.Host, info.Lease, o.Lease)
 		}
 		if w.Build != Build && w.Unseen <= o.Lease {
@@ -185,9 +193,9 @@ func (m *Member) Hear(ctx context.Context) (*engine.Heard, error) {
 	}
 	h := &engine.Heard{Now: v.Now, Assignment: v.Assignment, Told: map[string][]byte{}}
 	for _, w := range v.Workers {
-		var info Info
-		if err := json.Unmarshal(w.Info, &info); err != nil {
-			return nil, fmt.Errorf("what worker %s tells of itself cannot be read: %w", w.ID, err)
+		info, err := InfoOf(&w)
+		if err != nil {
+			return nil, err
 		}
 		h.Told[w.ID] = info.Said
 	}

@@ -35,20 +35,18 @@ func (e *environment) mine(p *store.Partition) bool {
 }
 
 // leads tells whether the process may change the layout.
-func (e *environment) leads() bool {
-	if e.member == nil {
-		return true
-	}
-	v, _ := e.member.View()
-	return v.Lease.Holder == e.member.Worker()
-}
+func (e *environment) leads() bool { return e.member == nil || e.term() > 0 }
 
-// term is that of the lease, 0 for a process that does not hold it.
+// term is that of the lease, 0 for a process that does not hold it. Holder and term are
+// of one view: with the term of somebody else's lease nothing would fence this process.
 func (e *environment) term() uint64 {
-	if e.member == nil || !e.leads() {
+	if e.member == nil {
 		return 0
 	}
 	v, _ := e.member.View()
+	if v.Lease.Holder != e.member.Worker() {
+		return 0
+	}
 	return v.Lease.Term
 }
 

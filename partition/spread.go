@@ -21,19 +21,27 @@ type spread struct {
 	portion  int           // of visits, for an epoch of their own
 }
 
-// spreadOf tells whether visits of a stream are spread: there is a time for it,
-// and they need less than half of that.
+// rarely is the part of the time that visits may take in one go: it shows in no
+// percentile that anybody looks at, and an idle partition that reads a few times a
+// minute commits no more often (KV-23).
+const rarely = 200
+
+// spreadOf tells whether visits of a stream are spread: they take enough of the time,
+// there is a time to spread them over, and they need less than half of that.
 func (m *Machine) spreadOf(now visit.Instant, v *visitor) (s spread, ok bool) {
 	if m.visitTime == 0 {
 		return spread{}, false
 	}
-	listed, by, ok := v.machine.Spread()
+	listed, by, every, ok := v.machine.Spread()
 	if !ok {
 		return spread{}, false
 	}
 	p := max(leastPortion, m.commits)
 	s = spread{from: max(listed, v.taken), by: by, visits: v.machine.Buffered(), portion: int(p/m.visitTime) + 1}
 	work := time.Duration(s.visits) * m.visitTime
+	if work < every/rarely {
+		return spread{}, false
+	}
 	return s, 2*(work+work/p*m.commits+m.commits) < by-now.Mono
 }
 

@@ -1,6 +1,7 @@
 package partition
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -69,6 +70,26 @@ func TestVisitsThatNeedTheTimeAreNotSpread(t *testing.T) {
 	}
 	if v := d.machine.Status(d.now).Visitors[0]; v.Lag > 200*time.Millisecond {
 		t.Errorf("the pass is %s behind", v.Lag)
+	}
+}
+
+// TestRareVisitsAreNotSpread: a partition that reads a few times a minute commits no
+// more often than that, whatever its visits cost (KV-23).
+func TestRareVisitsAreNotSpread(t *testing.T) {
+	d := newDrive(t, "s", "sweep", func(d *drive) {
+		d.cost, d.cfg.Params.MaxRows = 500*time.Microsecond, 20
+		d.cfg.Visitors[0].Params.Period, d.cfg.Visitors[0].Params.FillPeriod = 24*time.Hour, 0
+		d.cfg.Visitors[0].Config.Range = visit.HashRange(0, 2000)
+		for n := range 40_000 {
+			d.states[visit.Key{Hash: uint64(n / 20), Bytes: strconv.Itoa(n)}] = map[string]string{"/s": "x"}
+		}
+	})
+	d.run(2 * time.Minute)
+	visits, epochs := len(d.visits), d.machine.Status(d.now).Totals.Epochs
+	d.run(5 * time.Minute)
+	slices := uint64(len(d.visits)-visits) / 20
+	if n := d.machine.Status(d.now).Totals.Epochs - epochs; slices < 5 || n > slices+1 {
+		t.Errorf("%d epochs for %d slices in five minutes", n, slices)
 	}
 }
 

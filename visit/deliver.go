@@ -38,15 +38,15 @@ func (v *Visitor) ReadyAt(now Instant, batch int) (at time.Duration, ok bool) {
 }
 
 // Spread returns the monotonic times between which waiting visits may be spread:
-// when the last were read, and a tick later, when the next ones come. Not ok: they are
-// wanted at once, since the pace is not limited, or the pass waits for them to go
-// on or to end.
-func (v *Visitor) Spread() (from, until time.Duration, ok bool) {
+// when the last were read, and a tick later. The next ones come every so often. Not
+// ok: they are wanted at once, since the pace is not limited, or the pass waits for
+// them to go on or to end.
+func (v *Visitor) Spread() (from, until, every time.Duration, ok bool) {
 	if v.buffer.visits == 0 || v.pacer.unlimited || v.catchUp || v.full() || !v.growing() {
-		return 0, 0, false
+		return 0, 0, 0, false
 	}
 	from = (*v.buffer.chunks.last()).listed
-	return from, from + v.pacer.tick, true
+	return from, from + v.pacer.tick, max(v.pacer.tick, v.pacer.minimum()), true
 }
 
 // growing says whether more visits may come before the buffered ones are taken.

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -149,8 +148,7 @@ func (t *manned) stranded(parts []store.Partition) ([]console.Problem, error) {
 
 // worker describes a worker by what it told at its last beat.
 func (t *manned) worker(w *store.Worker, parts []store.Partition) console.Worker {
-	var info cluster.Info
-	_ = json.Unmarshal(w.Info, &info) // one of another version may tell other things
+	info, _ := cluster.InfoOf(w) // one of another version may tell other things
 	out := console.Worker{
 		ID: w.ID, Group: w.Group, Host: info.Host, PID: info.PID, Controller: t.view.Lease.Holder == w.ID,
 		Unseen: w.Unseen.Seconds(),

@@ -202,16 +202,16 @@ func TestAThousandWorkersAndAHundredThousandPartitions(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			stop[id], ids = cancel, append(ids, id)
 			running.Go(func() { _ = m.Live(ctx, func(string) string { return "" }) }) // whoever is lost cannot leave
-			time.Sleep(time.Millisecond)
+			wait(time.Millisecond)
 		}
-		time.Sleep(time.Minute)
+		wait(time.Minute)
 		synctest.Wait()
 		if c.orphans != 0 {
 			t.Fatalf("%d partitions have no owner", c.orphans)
 		}
 
 		c.lose(nil)
-		time.Sleep(time.Minute)
+		wait(time.Minute)
 		synctest.Wait()
 		t.Logf("at rest: %s", c.told(time.Minute))
 		steady := c.total()
@@ -221,7 +221,7 @@ func TestAThousandWorkersAndAHundredThousandPartitions(t *testing.T) {
 		for _, id := range ids[:simLost] {
 			stop[id]()
 		}
-		time.Sleep(time.Minute)
+		wait(time.Minute)
 		synctest.Wait()
 		took := c.settled.Sub(began)
 		t.Logf("after %d workers were lost: everything has a living owner %s later; %s", simLost, took, c.told(time.Minute))
