@@ -80,7 +80,7 @@ func (f *benchFlags) run(io *streams, what string, count int, measure func(conte
 	if err := c.Check(); err != nil {
 		return &usageError{err}
 	}
-	if c.Dir, err = os.MkdirTemp(string(f.Data), "rondo-bench-"); err != nil {
+	if c.Dir, err = os.MkdirTemp(f.Data, "rondo-bench-"); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(c.Dir)) }()

@@ -73,6 +73,9 @@ func execute(args []string, stdout io.Writer, stderr *os.File) int {
 		args = []string{"version"}
 	}
 	command, err := parser.Parse(negatives(parser.Model, args))
+	if err == nil {
+		err = emptyFlag(command)
+	}
 	if err != nil {
 		// What the parser would have one try is often no better.
 		what, _, _ := strings.Cut(err.Error(), " (short flag); perhaps try")

@@ -1,10 +1,11 @@
 package main
 
 import (
-	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
+	"github.com/alecthomas/kong"
 	"github.com/rondo-flow/rondo/yson"
 )
 
@@ -47,14 +48,34 @@ func (f *countFlag) UnmarshalText(text []byte) error {
 	return err
 }
 
-// pathFlag is a path that is given: an empty one, which a variable that is not
-// set makes, would be another place than the one that was meant.
-type pathFlag string
-
-// UnmarshalText takes a path.
-func (f *pathFlag) UnmarshalText(text []byte) error {
-	if *f = pathFlag(text); *f == "" {
-		return errors.New("the path is empty: name a folder, or leave the flag out")
+// emptyFlag refuses a flag without a value. An empty one, which a shell variable that
+// is not set makes, would be taken for a flag that was left out, and the command would
+// go to another place than the one that was meant. A variable of the environment may be
+// empty: that is how one is taken back.
+func emptyFlag(command *kong.Context) error {
+	for _, p := range command.Path {
+		if p.Flag != nil && holdsEmpty(command.FlagValue(p.Flag)) {
+			or := ", or leave the flag out"
+			if p.Flag.Required {
+				or = ""
+			}
+			return fmt.Errorf("--%s is empty, as a shell variable that is not set makes it: give a value%s", p.Flag.Name, or)
+		}
+	}
+	for _, f := range command.Flags() {
+		if f.Required && holdsEmpty(command.FlagValue(f)) {
+			return fmt.Errorf("missing flags: %s", f.Summary())
+		}
 	}
 	return nil
+}
+
+func holdsEmpty(value any) bool {
+	switch v := value.(type) {
+	case string:
+		return v == ""
+	case []string:
+		return slices.Contains(v, "")
+	}
+	return false
 }

@@ -40,6 +40,9 @@ func (a *specArg) read() (*spec.Spec, error) {
 // parse reads the spec with the problems that it has, for prepare to tell with
 // those it finds itself.
 func (a *specArg) parse() (*spec.Spec, error) {
+	if a.File == "" {
+		return nil, &usageError{errors.New("the name of the spec file is empty")}
+	}
 	text, err := os.ReadFile(a.File)
 	if unread, ok := errors.AsType[*fs.PathError](err); ok {
 		err = unread.Err // the path is said anyway
@@ -66,15 +69,15 @@ func (a *specArg) parse() (*spec.Spec, error) {
 
 // dataFlag names the folder of a pipeline's data.
 type dataFlag struct {
-	Data  pathFlag `placeholder:"DIR" help:"Folder for the state and the files that sinks write. Default: rondo-data/NAME, with the pipeline's name."`
-	Store string   `placeholder:"URL" env:"RONDO_STORE" help:"Keep the state in PostgreSQL instead: postgres://USER@HOST/DATABASE, made by rondo migrate up."`
+	Data  string `placeholder:"DIR" help:"Folder for the state and the files that sinks write. Default: rondo-data/NAME, with the pipeline's name."`
+	Store string `placeholder:"URL" env:"RONDO_STORE" help:"Keep the state in PostgreSQL instead: postgres://USER@HOST/DATABASE, made by rondo migrate up."`
 }
 
 // at returns where the pipeline's data lies.
 func (d *dataFlag) at(pipeline string) where { return where{dataDir: d.folder(pipeline), url: d.Store} }
 
 func (d *dataFlag) folder(pipeline string) string {
-	return cmp.Or(string(d.Data), filepath.Join("rondo-data", pipeline))
+	return cmp.Or(d.Data, filepath.Join("rondo-data", pipeline))
 }
 
 // options are what this binary has to run a spec with.

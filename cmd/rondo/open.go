@@ -161,7 +161,7 @@ func (f *placeFlags) wanted() (at where, pipeline string, err error) {
 func (f *placeFlags) named() (dataDir, pipeline string, err error) {
 	switch {
 	case f.noFile():
-		return "", "", &usageError{fmt.Errorf("%s is no spec file, whose name ends in .yson, .yaml, .yml or .json, and no data folder", *f.File)}
+		return "", "", &usageError{fmt.Errorf("%s is no spec file, whose name ends in .yson, .yaml, .yml or .json, and no data folder", nameText(*f.File))}
 	case f.File != nil && isDataFolder(*f.File):
 		if f.Data != "" {
 			return "", "", &usageError{fmt.Errorf("which data folder, %s or %s? Name one", *f.File, f.Data)}
@@ -174,7 +174,7 @@ func (f *placeFlags) named() (dataDir, pipeline string, err error) {
 		}
 		return f.folder(s.Name), s.Name, nil
 	case f.Data != "":
-		return string(f.Data), "", nil
+		return f.Data, "", nil
 	default:
 		return "", "", &usageError{errors.New("which pipeline? Name its spec file, or its data folder with --data")}
 	}

@@ -7,8 +7,8 @@ import (
 
 type sinkCatCommand struct {
 	sharedFlag
-	Sink string   `arg:"" help:"The sink, as SINK or COMPUTATION/SINK."`
-	From pathFlag `placeholder:"DIR" help:"Folder that the workers' data folders were copied into. Default: the folders that they wrote to, on this machine."`
+	Sink string `arg:"" help:"The sink, as SINK or COMPUTATION/SINK."`
+	From string `placeholder:"DIR" help:"Folder that the workers' data folders were copied into. Default: the folders that they wrote to, on this machine."`
 }
 
 // Help is shown below the usage.
@@ -31,7 +31,7 @@ func (c *sinkCatCommand) Run(io *streams) error {
 	}
 	out := bufio.NewWriter(io.out)
 	for i := range parts {
-		if err := parts[i].Copy(out, parts[i].place(string(c.From)), i == 0); err != nil {
+		if err := parts[i].Copy(out, parts[i].place(c.From), i == 0); err != nil {
 			return err
 		}
 	}

@@ -16,8 +16,8 @@ import (
 type workerCommand struct {
 	sharedFlag
 	Group   string        `placeholder:"NAME" help:"Run the computations of this worker_group alone. Default: those without one."`
-	SpecDir pathFlag      `default:"." placeholder:"DIR" help:"Folder that relative paths of sources are looked up in (default: the present one)."`
-	Data    pathFlag      `placeholder:"DIR" help:"Folder for the files that sinks write here. No other process may use it. Default: the first of rondo-data/NAME/worker-1, -2, … that no other worker has, with the pipeline's name."`
+	SpecDir string        `default:"." placeholder:"DIR" help:"Folder that relative paths of sources are looked up in (default: the present one)."`
+	Data    string        `placeholder:"DIR" help:"Folder for the files that sinks write here. No other process may use it. Default: the first of rondo-data/NAME/worker-1, -2, … that no other worker has, with the pipeline's name."`
 	Lease   time.Duration `default:"10s" placeholder:"TIME" help:"How long this worker may be silent before others take its partitions (default 10s). The same for all workers."`
 }
 
@@ -77,7 +77,7 @@ func (c *workerCommand) work(told context.Context, io *streams, m *cluster.Membe
 	if err != nil {
 		return nil, err
 	}
-	o.SpecDir, o.Member = string(c.SpecDir), m
+	o.SpecDir, o.Member = c.SpecDir, m
 	p, err := prepareWith(told, o)
 	if err != nil {
 		return nil, err

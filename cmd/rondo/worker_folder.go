@@ -20,9 +20,9 @@ const mostWorkers = 1000
 func (c *workerCommand) holdFolder(ctx context.Context, io *streams, pipeline string) (dir string, f *pebblestore.Folder, err error) {
 	if c.Data != "" {
 		f, err = retry(ctx, io.patience(lockWait), func() (*pebblestore.Folder, error) {
-			return where{dataDir: string(c.Data)}.hold(keeping)
+			return where{dataDir: c.Data}.hold(keeping)
 		})
-		return string(c.Data), f, needsWriting(err)
+		return c.Data, f, needsWriting(err)
 	}
 	for i := range mostWorkers {
 		dir = filepath.Join("rondo-data", pipeline, fmt.Sprint("worker-", i+1))

@@ -347,7 +347,7 @@ func TestARowThatATriggerKeepsAsItIsIsNotTakenForWritten(t *testing.T) {
 	gone := o.put("ann", 1, nil)
 	gone.Value = nil
 	for name, w := range map[string]store.TableWrite{
-		"made": o.put("eve", 1, nil), "written again": o.put("ann", 2, nil), "changed": o.checked(o.put("ann", 2, nil), "ann", 1, nil),
+		"made": o.put("eve", 1, nil), "made where none was read": o.checked(o.put("eve", 1, nil)), "written again": o.put("ann", 2, nil), "changed": o.checked(o.put("ann", 2, nil), "ann", 1, nil),
 		"removed": gone, "removed as read": o.checked(gone, "ann", 1, nil),
 	} {
 		commit := numbered(p, 1)

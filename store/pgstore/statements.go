@@ -92,10 +92,12 @@ func statementsOf(r *relation) (s statements) {
 			r.taken(2, nil, true, "n"), place, r.quoted, sets, written("(SELECT count(*) FROM found)", "changed"))
 	}
 
-	into := fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM ", r.quoted, r.each(func(_ int, c *column) string { return c.quoted }), news("w"))
-	known := fmt.Sprintf(" ON CONFLICT (%s) DO ", r.found())
-	s.add = "WITH made AS (" + into + r.taken(3, nil, false, "n") + known + "NOTHING RETURNING 1) SELECT rows_are_as_read($1, $2::bigint - (SELECT count(*) FROM made))"
-	s.put = "WITH stored AS (" + into + r.taken(3, nil, false, "n") + known + r.overwrite() + " RETURNING 1) " + written("$2::bigint", "stored")
+	stored := fmt.Sprintf("WITH stored AS (INSERT INTO %s (%s) SELECT %s FROM %s ON CONFLICT (%s) DO %s RETURNING xmax = 0 AS made)",
+		r.quoted, r.each(func(_ int, c *column) string { return c.quoted }), news("w"), r.taken(3, nil, false, "n"), r.found(), r.overwrite())
+	// A row that came meanwhile is overwritten rather than passed over, so that it is told
+	// from one that a trigger kept from being made: only a row that was there has an xmax.
+	s.add = stored + " SELECT rows_are_as_read($1, count(*) FILTER (WHERE NOT made)), rows_are_written($1, $2::bigint - count(*)) FROM stored"
+	s.put = stored + " " + written("$2::bigint", "stored")
 	return s
 }
 
