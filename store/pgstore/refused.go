@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/rondo-flow/rondo/store"
+	"github.com/rondo-flow/rondo/store/pgstore/internal/pgsql"
 )
 
 // refusing is the answer of a server that does not take a row as it is: one that
@@ -53,12 +54,30 @@ func (s *Store) guilty(ctx context.Context, w *rowsToWrite, pg *pgconn.PgError) 
 	if of, key, found := s.probe(ctx, w); found != nil {
 		pg, table, row = found, of.name, ", row "+of.keyTextOf(key)
 		what, do = advice(pg)
+		if keptAsBefore(pg) {
+			what += guards(ctx, s.sql, s.pool, of)
+		}
 	}
 	said := pg.Message
 	if pg.Detail != "" {
 		said += " (" + pg.Detail + ")"
 	}
 	return fmt.Errorf("table %s%s: %w by %s: %s: %s", table, row, store.ErrRefused, what, said, do)
+}
+
+// keptAsBefore tells that a trigger kept rows from being written without a word, which
+// rows_are_written found out.
+func keptAsBefore(pg *pgconn.PgError) bool {
+	return pg.Code == "P0001" && strings.Contains(pg.Where, "rows_are_written")
+}
+
+// guards names the triggers that may keep rows of a table as they are.
+func guards(ctx context.Context, sql *pgsql.Queries, db pgsql.DBTX, r *relation) string {
+	names, err := sql.RelationGuards(ctx, db, &pgsql.RelationGuardsParams{Schema: r.at[0], Name: r.at[1]})
+	if err != nil || len(names) == 0 {
+		return "" // the table is told anyway
+	}
+	return fmt.Sprintf(" that returns null (%s)", strings.Join(names, " or "))
 }
 
 func (s *Store) probe(ctx context.Context, w *rowsToWrite) (of *relation, key string, pg *pgconn.PgError) {

@@ -131,14 +131,18 @@ func (h *rehash) batch(ctx context.Context) (more bool, err error) {
 	}
 	changed := int64(0)
 	if len(wrong) > 0 && !h.DryRun {
-		if _, err := tx.Exec(ctx, h.lock(), h.relation.keyArrays(wrong)...); err != nil {
+		locked, err := tx.Exec(ctx, h.lock(), h.relation.keyArrays(wrong)...)
+		if err != nil {
 			return false, err
 		}
 		tag, err := tx.Exec(ctx, h.update(), append(h.relation.keyArrays(wrong), h.computed(wrong)...)...)
 		if err != nil {
 			return false, err
 		}
-		changed = tag.RowsAffected()
+		if changed = tag.RowsAffected(); changed < locked.RowsAffected() {
+			return false, &callersError{h.relation.refusal(fmt.Errorf("%d rows are as before, because of a trigger%s: disable it, and run this again",
+				locked.RowsAffected()-changed, guards(ctx, h.sql, tx, h.relation)))}
+		}
 	}
 	if err := tx.Commit(ctx); err != nil {
 		return false, err

@@ -117,3 +117,12 @@ func TestWhatCannotBeRehashedIsTold(t *testing.T) {
 	o.sql("ALTER TABLE %s DROP CONSTRAINT %[1]s_pkey")
 	fails(t, rehash("//own"), store.ErrRefused, `unique index of ("name")`)
 }
+
+// A trigger may keep a hash as it is without a word: then it is not told as done.
+func TestARehashThatATriggerKeepsFromWritingSaysSo(t *testing.T) {
+	o := adopts(t, unhashed, usersColumns)
+	o.sql(`CREATE FUNCTION %s_still() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`)
+	o.sql(`CREATE TRIGGER still BEFORE UPDATE ON %s FOR EACH ROW WHEN (old.name = 'user7') EXECUTE FUNCTION %[1]s_still()`)
+	_, err := pgstore.RehashTable(t.Context(), o.url, pgstore.Options{}, pgstore.Rehash{Table: "//own"})
+	fails(t, err, store.ErrRefused, "table public."+o.name, "1 rows are as before", "a trigger that returns null (still)")
+}

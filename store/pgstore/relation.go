@@ -17,8 +17,9 @@ import (
 // relation is a table of a user's own as it was found. It does not change; one that
 // was altered is found anew.
 type relation struct {
-	id      int64  // of the adopted table
-	name    string // for people
+	id      int64    // of the adopted table
+	at      []string // its schema and its own name
+	name    string   // for people
 	quoted  string
 	form    *schema.Table
 	columns []column // of the schema, in its order
@@ -67,7 +68,7 @@ type finder struct {
 // find looks the table up: one that is not there, or whose columns do not fit, is an
 // error; what else is missing is told by relation.may.
 func (f *finder) find(ctx context.Context) (*relation, error) {
-	f.relation = &relation{name: strings.Join(f.name, "."), quoted: pgx.Identifier(f.name).Sanitize(), form: f.form}
+	f.relation = &relation{at: f.name, name: strings.Join(f.name, "."), quoted: pgx.Identifier(f.name).Sanitize(), form: f.form}
 	about, err := f.sql.Relation(ctx, f.db, &pgsql.RelationParams{Schema: f.name[0], Name: f.name[1]})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, &callersError{fmt.Errorf("%w: the database has no table %s: make it, or drop the table that stands for it with rondo table drop", store.ErrNoTable, f.relation.name)}

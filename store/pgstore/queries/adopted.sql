@@ -43,6 +43,14 @@ FROM pg_catalog.pg_index i
 JOIN pg_catalog.pg_class x ON x.oid = i.indexrelid JOIN pg_catalog.pg_am m ON m.oid = x.relam AND m.amname = 'btree'
 WHERE i.indrelid = (@id::bigint)::oid AND i.indisvalid AND i.indpred IS NULL;
 
+-- The triggers that may keep rows of a table from being written: those before each row.
+-- name: RelationGuards :many
+SELECT g.tgname::text AS name FROM pg_catalog.pg_trigger g
+JOIN pg_catalog.pg_class c ON c.oid = g.tgrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = @schema::text AND c.relname = @name::text AND NOT g.tgisinternal AND g.tgenabled <> 'D'
+    AND g.tgtype & 3 = 3 -- TRIGGER_TYPE_ROW, TRIGGER_TYPE_BEFORE
+ORDER BY g.tgname;
+
 -- Later statements of the transaction wait no longer for a lock.
 -- name: Hurry :exec
 SELECT set_config('lock_timeout', @milliseconds::text, true);

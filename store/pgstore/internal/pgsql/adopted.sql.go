@@ -142,6 +142,40 @@ func (q *Queries) RelationColumns(ctx context.Context, db DBTX, id int64) ([]Rel
 	return items, nil
 }
 
+const relationGuards = `-- name: RelationGuards :many
+SELECT g.tgname::text AS name FROM pg_catalog.pg_trigger g
+JOIN pg_catalog.pg_class c ON c.oid = g.tgrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = $1::text AND c.relname = $2::text AND NOT g.tgisinternal AND g.tgenabled <> 'D'
+    AND g.tgtype & 3 = 3 -- TRIGGER_TYPE_ROW, TRIGGER_TYPE_BEFORE
+ORDER BY g.tgname
+`
+
+type RelationGuardsParams struct {
+	Schema string
+	Name   string
+}
+
+// The triggers that may keep rows of a table from being written: those before each row.
+func (q *Queries) RelationGuards(ctx context.Context, db DBTX, arg *RelationGuardsParams) ([]string, error) {
+	rows, err := db.Query(ctx, relationGuards, arg.Schema, arg.Name)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		items = append(items, name)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const relationIndexes = `-- name: RelationIndexes :many
 SELECT (i.indisunique AND i.indimmediate)::boolean AS keeps_unique,
     ARRAY(SELECT k.number FROM unnest(i.indkey::smallint[]) WITH ORDINALITY k (number, place) WHERE k.place <= i.indnkeyatts ORDER BY k.place)::smallint[] AS columns
