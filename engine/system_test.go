@@ -48,14 +48,18 @@ func (f answering) OnTimer(_ context.Context, rt flow.Runtime, t flow.Timer, _ f
 	return errors.Join(err, h.Set(int64(t.TriggerTimestamp)))
 }
 
-// dawdling passes rows on, and takes its time. It knows which of them have passed.
+// dawdling passes rows on, and takes its time for each. It knows which of them have
+// passed.
 type dawdling struct {
 	mu     sync.Mutex
 	all    int
+	each   time.Duration
 	passed map[int64]bool
 }
 
-func newDawdling(all int) *dawdling { return &dawdling{all: all, passed: map[int64]bool{}} }
+func newDawdling(all int, each time.Duration) *dawdling {
+	return &dawdling{all: all, each: each, passed: map[int64]bool{}}
+}
 
 func (d *dawdling) ended() bool {
 	d.mu.Lock()
@@ -64,7 +68,7 @@ func (d *dawdling) ended() bool {
 }
 
 func (d *dawdling) OnMessage(_ context.Context, rt flow.Runtime, m flow.Message, out flow.OutputCollector) error {
-	<-time.After(2 * time.Millisecond)
+	<-time.After(d.each)
 	d.mu.Lock()
 	d.passed[m.Payload.Int64("value")] = true
 	d.mu.Unlock()
@@ -81,7 +85,7 @@ func TestSystemTimersWaitForEarlierMessages(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 1))
 			r := timerRig(t, 800, 7, "time_type = system_time")
 			r.partitions, r.period = 1+rng.IntN(3), "1s"
-			input := newDawdling(800)
+			input := newDawdling(800, 2*time.Millisecond)
 			r.functions = map[string]flow.Function{"dawdle": input}
 			r.edit = func(edit func(string) string) func(string) string {
 				return func(text string) string {

@@ -327,25 +327,27 @@ func (f sourAlarms) OnMessage(ctx context.Context, rt flow.Runtime, m flow.Messa
 // same epoch that were set before, and those that are due in it; later ones stay
 // (KV-31).
 func TestAClearedKeyHasNoTimers(t *testing.T) {
-	r := timerRig(t, 0, 1, "")
-	for i := range 100 {
-		r.rows[0] = append(r.rows[0], schema.Row{schema.String(fmt.Sprint(i % 10)), schema.Int64(int64(i)), schema.Int64(int64(i / 10))})
-	}
-	r.function = func() flow.Function { return clearing{newAlarms(r)} }
-	s := storetest.NewModel()
-	r.run(s)
-	fired := 0
-	for _, m := range r.sink.written {
-		if m.Payload.Uint64("pass") == firing {
-			fired++
-			if sum := m.Payload.Int64("sum"); sum < 8+7 {
-				t.Errorf("key %s: a timer set to %d fires, and the key was cleared after it was set", m.Payload.String("key"), sum)
+	synctest.Test(t, func(t *testing.T) {
+		r := timerRig(t, 0, 1, "")
+		for i := range 100 {
+			r.rows[0] = append(r.rows[0], schema.Row{schema.String(fmt.Sprint(i % 10)), schema.Int64(int64(i)), schema.Int64(int64(i / 10))})
+		}
+		r.function = func() flow.Function { return clearing{newAlarms(r)} }
+		s := storetest.NewModel()
+		r.run(s)
+		fired := 0
+		for _, m := range r.sink.written {
+			if m.Payload.Uint64("pass") == firing {
+				fired++
+				if sum := m.Payload.Int64("sum"); sum < 8+7 {
+					t.Errorf("key %s: a timer set to %d fires, and the key was cleared after it was set", m.Payload.String("key"), sum)
+				}
 			}
 		}
-	}
-	if fired != 2*10 {
-		t.Errorf("%d timers fired, want the two of each key that were set last", fired)
-	}
+		if fired != 2*10 {
+			t.Errorf("%d timers fired, want the two of each key that were set last", fired)
+		}
+	})
 }
 
 // clearing clears the key in its ninth message, and then sets the timer.

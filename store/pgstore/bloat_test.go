@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"log/slog"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -30,8 +31,9 @@ const (
 func TestTablesDoNotGrowWithTheMessagesThatPassThroughThem(t *testing.T) {
 	url, schema := newURL()
 	migrateUp(t, url)
-	s := open(t, url, pgstore.Options{})
-	l := load{t: t, s: s, parts: owned(t, s, 2)}
+	log := tap{slog.DiscardHandler, make(chan slog.Record, 100)}
+	s := open(t, url, pgstore.Options{Logger: slog.New(log)})
+	l := load{t: t, s: s, parts: owned(t, s, 2), log: log}
 	commits := *messages / rowMessages / commitRows
 	var tenth int64
 	for n := 1; n <= commits; n++ {
@@ -56,13 +58,16 @@ func TestTablesDoNotGrowWithTheMessagesThatPassThroughThem(t *testing.T) {
 	}
 }
 
-// load is a producer and a consumer.
+// load is a producer and a consumer. They wait while the inbox is vacuumed: how many
+// rows pass meanwhile says how fast the machine is.
 type load struct {
 	t       *testing.T
 	s       store.Store
 	parts   []store.Partition
 	number  uint64
 	waiting []store.InboxKey
+	removed int // since it was vacuumed
+	log     tap
 }
 
 // pass makes the n-th commit of the producer, and one of the consumer.
@@ -89,6 +94,12 @@ func (l *load) pass(n int) {
 		l.waiting = l.waiting[1:]
 	}
 	l.commit(taken)
+	if l.removed += len(taken.Taken); l.removed >= pgstore.WornRows {
+		l.removed = 0
+		if said := l.log.next(l.t); said.Level > slog.LevelDebug {
+			l.t.Fatal(said.Message)
+		}
+	}
 }
 
 func (l *load) commit(c *store.Commit) {
@@ -109,7 +120,7 @@ func oldSnapshot(t *testing.T) (release func()) {
 	if _, err := conn.Exec(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1"); err != nil {
 		t.Fatal(err)
 	}
-	return func() { _ = conn.Close(ctx) }
+	return func() { letGo(t, conn) }
 }
 
 func sizeOf(t *testing.T, schema string) int64 {

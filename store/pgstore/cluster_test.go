@@ -62,7 +62,7 @@ func TestTheLeaseHasOneHolderAndTermsGrow(t *testing.T) {
 		t.Errorf("a controller of a former term declares a worker dead: %v", err)
 	}
 	// A lease that has ended is nobody's, though its term is still the last one.
-	beat(t, b, "b", time.Millisecond)
+	beat(t, b, "b", time.Microsecond)
 	if err := b.Assign(t.Context(), 2, []store.Move{{Partition: p.ID, To: "b"}}); !errors.Is(err, store.ErrFenced) {
 		t.Errorf("a controller whose lease has ended assigns: %v", err)
 	}

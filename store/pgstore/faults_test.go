@@ -178,7 +178,15 @@ func heldRow(t *testing.T, schema string, id store.PartitionID) (release func())
 	if _, err := conn.Exec(ctx, fmt.Sprintf("BEGIN; SELECT FROM %s.partitions WHERE id = %d FOR UPDATE", schema, id)); err != nil {
 		t.Fatal(err)
 	}
-	return func() { _ = conn.Close(ctx) }
+	return func() { letGo(t, conn) }
+}
+
+// letGo ends a session's transaction. A connection that is closed instead keeps its
+// locks until the server finds that out.
+func letGo(t *testing.T, conn *pgx.Conn) {
+	t.Helper()
+	_, err := conn.Exec(context.Background(), "ROLLBACK")
+	must(t, err, conn.Close(context.Background()))
 }
 
 // D-1, D-12: who holds a partition's row is waited for, for a while, and disturbs

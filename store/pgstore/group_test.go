@@ -30,7 +30,7 @@ func jam(t *testing.T, o pgstore.Options, n int, made func(p store.Partition, i 
 	t.Helper()
 	url, schema := newURL()
 	migrateUp(t, url)
-	o.Connections = 2
+	o.Connections, o.LockTimeout = 2, time.Minute // they wait until the test lets them
 	j := &jammed{net: network(t, server), errs: make([]error, n)}
 	j.s = open(t, j.net.URL(schema), o)
 	j.parts = owned(t, j.s, n+1)
@@ -109,7 +109,7 @@ func TestEpochsGoAloneWhenOneOfAGroupFails(t *testing.T) {
 // A partition whose row somebody holds is not waited for by those that are grouped
 // with it.
 func TestAGroupDoesNotWaitForTheRowOfOne(t *testing.T) {
-	j := jam(t, pgstore.Options{LockTimeout: time.Minute}, 4, first)
+	j := jam(t, pgstore.Options{}, 4, first)
 	release := heldRow(t, fmt.Sprintf("test_%d", schemas.Load()), j.parts[1].ID)
 	j.clear()
 	await(t, func() bool {

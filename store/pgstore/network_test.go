@@ -49,7 +49,8 @@ func TestACommitWhoseConnectionIsCutHasAnUnknownOutcome(t *testing.T) {
 // A network that swallows what is sent holds a call up for its time, and no longer;
 // afterwards the store works on by itself.
 func TestABlackHoleHoldsACallUpForItsTimeOnly(t *testing.T) {
-	const call = 300 * time.Millisecond
+	t.Parallel()                 // it only waits
+	const call = 2 * time.Second // in which a slow machine connects, too
 	net, s, p := behindNetwork(t, pgstore.Options{Connections: 2, CallTimeout: call})
 	must(t, s.Commit(t.Context(), numbered(p, 1)), net.Swallow())
 	began := time.Now()
@@ -62,29 +63,25 @@ func TestABlackHoleHoldsACallUpForItsTimeOnly(t *testing.T) {
 	if err := s.Commit(t.Context(), numbered(p, 3)); !errors.Is(err, store.ErrUnavailable) { // has to connect first
 		t.Fatalf("a commit without a connection: %v, want %v", err, store.ErrUnavailable)
 	}
-	if took := time.Since(began); took > 20*call {
+	if took := time.Since(began); took > time.Minute { // which is the time of one call where nobody gives another
 		t.Fatalf("three calls took %s", took)
 	}
 	net.Heal()
 	whole(t, s, p, 1)
 }
 
-// The time that an answer takes on its way is paid once for an epoch, and for the
-// start of a job, a relayout or new partitions some times, however many there are.
-func TestASlowNetworkIsCrossedAFewTimesOnly(t *testing.T) {
-	const by, many = 100 * time.Millisecond, 40
-	net, s, p := behindNetwork(t, pgstore.Options{Connections: 1})
-	must(t, s.Commit(t.Context(), numbered(p, 1)), s.Commit(t.Context(), numbered(p, 2)), net.Slow(by))
-	crossed := func(what string, most int, do func() error) {
-		t.Helper()
-		began := time.Now()
-		must(t, do())
-		if n := int(time.Since(began) / by); n > most {
-			t.Errorf("%s crosses the network %d times, want at most %d", what, n, most)
-		}
-	}
-	crossed("a commit", 1, func() error { return s.Commit(t.Context(), numbered(p, 3)) })
-	crossed("a new generation", 10, func() error { _, err := s.RaiseGeneration(t.Context(), p.ID); return err })
+// An epoch is one round trip, and the start of a job, a relayout or new partitions are
+// some, however many partitions there are.
+func TestTheNetworkIsCrossedAFewTimesOnly(t *testing.T) {
+	const many = 40
+	url, schema := newURL()
+	migrateUp(t, url)
+	net := newCounted(t, server)
+	s := open(t, net.url(server, schema), pgstore.Options{Connections: 1})
+	p := owned(t, s, 1)[0]
+	must(t, s.Commit(t.Context(), numbered(p, 1)), s.Commit(t.Context(), numbered(p, 2)))
+	net.crossed("a commit", 1, func() error { return s.Commit(t.Context(), numbered(p, 3)) })
+	net.crossed("a new generation", 10, func() error { _, err := s.RaiseGeneration(t.Context(), p.ID); return err })
 	layout := func(n int) []store.Partition {
 		ps := make([]store.Partition, n)
 		for i := range ps {
@@ -93,11 +90,11 @@ func TestASlowNetworkIsCrossedAFewTimesOnly(t *testing.T) {
 		return ps
 	}
 	var made []store.Partition
-	crossed("the creation of partitions", 15, func() (err error) {
+	net.crossed("the creation of partitions", 15, func() (err error) {
 		made, err = s.CreatePartitions(t.Context(), layout(many))
 		return err
 	})
-	crossed("a relayout", 30, func() error {
+	net.crossed("a relayout", 30, func() error {
 		r := store.Relayout{Computation: "d", Plan: func(f *store.Former) ([]store.Successor, error) {
 			next := make([]store.Successor, many)
 			for i, p := range layout(many) {

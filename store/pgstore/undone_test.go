@@ -38,25 +38,32 @@ func awaitLock(t *testing.T, name string) {
 	}
 }
 
+// gate stops epochs between their first lock and their second one.
+const gate = `CREATE FUNCTION gate() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_advisory_xact_lock_shared(4711); RETURN NULL; END $$;
+	CREATE TRIGGER gate BEFORE UPDATE ON heads FOR EACH STATEMENT EXECUTE FUNCTION gate()`
+
 // Who loses a deadlock is undone whole, and tries again.
 func TestAnEpochThatLosesADeadlockIsSentAgain(t *testing.T) {
 	url, schema := newURL()
 	migrateUp(t, url)
-	s := open(t, url+"&deadlock_timeout=2000&application_name="+schema, pgstore.Options{})
+	s := open(t, url+"&deadlock_timeout=100&rondo_lock_timeout=1m&application_name="+schema, pgstore.Options{})
 	p := owned(t, s, 1)[0]
-	other := session(t, schema)
-	does(t, other, "SET deadlock_timeout = '1min'")
+	run(t, schema, gate)
+	doorman, other := session(t, schema), session(t, schema)
+	does(t, doorman, "SELECT pg_advisory_lock(4711)")
+	does(t, other, "SET deadlock_timeout = '1min'; SET application_name TO 'other of "+schema+"'")
 	does(t, other, fmt.Sprintf("BEGIN; SELECT FROM heads WHERE partition = %d FOR UPDATE", p.ID))
-	done := make(chan error, 1)
+	done, waited := make(chan error, 1), make(chan error, 1)
 	go func() { done <- s.Commit(context.Background(), numbered(p, 1)) }()
 	awaitLock(t, schema)
-	does(t, other, fmt.Sprintf("SELECT FROM partitions WHERE id = %d FOR UPDATE", p.ID)) // the epoch loses
-	does(t, other, "COMMIT")
-	must(t, <-done)
+	go func() {
+		_, err := other.Exec(t.Context(), fmt.Sprintf("SELECT FROM partitions WHERE id = %d FOR UPDATE; COMMIT", p.ID))
+		waited <- err
+	}()
+	awaitLock(t, "other of "+schema)
+	does(t, doorman, "SELECT pg_advisory_unlock(4711)") // the epoch comes last, sees the deadlock and loses
+	must(t, <-waited, <-done)
 	whole(t, s, p, 1)
-	if n := ask[int](t, "SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()"); n == 0 {
-		t.Fatal("there was no deadlock")
-	}
 }
 
 // undoes makes the server undo the first epochs.

@@ -31,9 +31,7 @@ func NewProxy(s *Server) (*Proxy, error) {
 }
 
 // URL is where a store of a schema lies behind the network.
-func (p *Proxy) URL(schema string) string {
-	return fmt.Sprintf("postgres://rondo:%s@%s/postgres?sslmode=disable%s", p.server.password, p.proxy.Listen, inSchema(schema))
-}
+func (p *Proxy) URL(schema string) string { return p.server.at(p.proxy.Listen, schema) }
 
 // Slow delays every answer.
 func (p *Proxy) Slow(by time.Duration) error {

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	mathrand "math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -69,11 +70,10 @@ func start(parent string, flags []string, fill func(*Server) error) (*Server, er
 		return nil, err
 	}
 	s := &Server{dir: dir, bin: bin, as: as, flags: flags, password: rand.Text()}
-	if s.port, err = freePort(); err == nil {
-		err = s.own(dir)
-	}
+	taken, err := takePort()
 	if err == nil {
-		err = fill(s)
+		s.port = taken.Addr().(*net.TCPAddr).Port
+		err = errors.Join(s.own(dir), fill(s), taken.Close())
 	}
 	if err == nil {
 		s.log, err = os.Create(filepath.Join(s.dir, "log"))
@@ -87,13 +87,17 @@ func start(parent string, flags []string, fill func(*Server) error) (*Server, er
 	return s, nil
 }
 
-// freePort finds a port that nobody has; the name of the socket has it, too.
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
+// takePort takes a port that nobody has, until the server wants it; the name of the
+// socket has it, too. It is none of those that systems give to whoever asks for any,
+// and to connections: the server has to get it back after it has ended.
+func takePort() (l net.Listener, err error) {
+	for range 100 {
+		port := 12_000 + mathrand.IntN(20_000)
+		if l, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			return l, nil
+		}
 	}
-	return l.Addr().(*net.TCPAddr).Port, l.Close()
+	return nil, err
 }
 
 // own gives a file to whom the server runs as.
@@ -228,6 +232,16 @@ func (s *Server) said() []byte {
 // URL is where a store of a schema lies in the server.
 func (s *Server) URL(schema string) string {
 	return fmt.Sprintf("postgres:///postgres?user=rondo&host=%s&port=%d%s", s.dir, s.port, inSchema(schema))
+}
+
+// TCP is where a store of a schema lies in a server of StartTCP, by its port.
+func (s *Server) TCP(schema string) string {
+	return s.at(fmt.Sprintf("127.0.0.1:%d", s.port), schema)
+}
+
+// at is a URL by an address that leads to the server's port.
+func (s *Server) at(address, schema string) string {
+	return fmt.Sprintf("postgres://rondo:%s@%s/postgres?sslmode=disable%s", s.password, address, inSchema(schema))
 }
 
 func inSchema(schema string) string {
