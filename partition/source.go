@@ -92,9 +92,11 @@ func (s *sourceState) passed(watermark int64) {
 	}
 }
 
-// drain drops what was read and not consumed: it is read again by the next job.
+// drain drops what was read and not consumed: it is read again by the next job, and
+// the end after it, if that was read too.
 func (s *sourceState) drain() {
 	s.stopped = true
+	s.ended = s.ended && len(s.batches) == 0
 	s.batches = nil
 }
 
