@@ -39,7 +39,8 @@ type job struct {
 	passes   []uint64           // under way, by visit stream
 	lists    sync.WaitGroup
 	writers  map[store.PartitionID][]int // nil unless a timer stream goes by system time
-	blocked  []bool
+	blocked  []bool // outputs, as the machine was told
+	looped   []bool
 	drained  bool
 	held     bool                // as readers were told
 	idlers   []store.PartitionID // producers that may be idle
@@ -107,7 +108,7 @@ func (j *job) load(ctx context.Context, id store.PartitionID) (err error) {
 	if j.idlers = j.node.idlers(); j.idlers != nil || j.writers != nil {
 		j.mind = j.env.newMind(j.node)
 	}
-	j.blocked = make([]bool, len(j.node.outputs))
+	j.blocked, j.looped = make([]bool, len(j.node.outputs)), make([]bool, len(j.node.outputs))
 	j.scans, j.passes = j.node.scans(), make([]uint64, len(j.node.visitors))
 	j.answers = make(chan partition.Event, len(j.node.visitors)+len(j.node.timers))
 	if err := j.openProcessor(ctx); err != nil {
@@ -338,24 +339,16 @@ func (j *job) stepSource(now visit.Instant, a sourceAnswer) error {
 // takeBlocked tells the machine when targets of its outputs became full, or are
 // no longer (D-18).
 func (j *job) takeBlocked(now visit.Instant) {
-	changed := false
+	changed, full := false, j.env.exchange.full
 	for i := range j.router.streams {
-		full := j.full(&j.router.streams[i])
-		changed = changed || full != j.blocked[i]
-		j.blocked[i] = full
+		s := &j.router.streams[i]
+		blocked, looped := slices.ContainsFunc(s.ahead, full), slices.ContainsFunc(s.loop, full)
+		changed = changed || blocked != j.blocked[i] || looped != j.looped[i]
+		j.blocked[i], j.looped[i] = blocked, looped
 	}
 	if changed {
-		j.machine.Step(now, partition.Blocked{Outputs: slices.Clone(j.blocked)})
+		j.machine.Step(now, partition.Blocked{Outputs: slices.Clone(j.blocked), Loops: slices.Clone(j.looped)})
 	}
-}
-
-func (j *job) full(s *outStream) bool {
-	for _, r := range s.routes {
-		if slices.ContainsFunc(r.targets, j.env.exchange.full) {
-			return true
-		}
-	}
-	return false
 }
 
 // act does what the machine allows. It returns false when there was nothing to

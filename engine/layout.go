@@ -173,6 +173,7 @@ func (n *node) wireOutputs(p *plan) error {
 				return fmt.Errorf("stream %s into computation %s: %w", o.Stream, c.id, err)
 			}
 			s.routes = append(s.routes, r)
+			n.waitsFor(p, c, &s)
 			n.consumers = append(n.consumers, r.targets...)
 			n.heeded = n.heeded || c.systemTimed()
 		}

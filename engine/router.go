@@ -38,6 +38,9 @@ type outStream struct {
 	assign assigner // nil: event timestamps stay as given
 	routes []route
 	sinks  []connector.StoreSink
+	// ahead and loop are the partitions that nothing more is sent to while one of them is
+	// full, see node.waitsFor.
+	ahead, loop []store.PartitionID
 }
 
 // router turns what an epoch emits into one batch for each target (D-6). It is

@@ -38,12 +38,12 @@ func TestDispatchCases(t *testing.T) {
 		d.holding = true
 		d.work() // the first reads of the inbox and the timers
 		d.tick(50 * time.Millisecond)
-		d.step(Blocked{[]bool{true}}) // the timer waits for the message
-		d.work()                      // both lists, whose answers do too
+		d.step(Blocked{Outputs: []bool{true}}) // the timer waits for the message
+		d.work()                               // both lists, whose answers do too
 		d.send("s", message{keyOf(10), "hello"})
 		d.work() // reads it
 		d.release()
-		d.step(Blocked{[]bool{false}})
+		d.step(Blocked{Outputs: []bool{false}})
 		d.run(time.Millisecond)
 		want(t, "order", d.orders, "[message timer first second]")
 		want(t, "output", d.emitted, "[timer hello first hello1 second hello2]")
@@ -90,14 +90,14 @@ func TestDispatchCases(t *testing.T) {
 			}
 			return n
 		}
-		d.step(Blocked{[]bool{true}})
+		d.step(Blocked{Outputs: []bool{true}})
 		d.run(200 * time.Millisecond)
 		want(t, "visits that feed the full output", of("feeding"), 0)
 		want(t, "they wait", d.status(0).Ready, 8)
 		if of("free") < 16 {
 			t.Errorf("%d visits of the stream that feeds nothing", of("free"))
 		}
-		d.step(Blocked{[]bool{false}})
+		d.step(Blocked{Outputs: []bool{false}})
 		d.run(20 * time.Millisecond)
 		var first []visited
 		for _, v := range d.visits {
@@ -106,6 +106,22 @@ func TestDispatchCases(t *testing.T) {
 			}
 		}
 		want(t, "nothing is lost", hashesOf(first), spacedHashes(5, 40))
+	})
+	t.Run("D-18 a loop that is full holds back what begins in it, and not its messages", func(t *testing.T) {
+		d := newDrive(t, "s", "sweep", func(d *drive) {
+			d.put("/s", "x", 10)
+			d.cfg.Timers = []TimerStream{{Stream: "t", Clock: RealClock}}
+			d.cfg.Outputs = []Output{{Stream: "again", Parents: []string{"s", "sweep", "t"}}}
+			d.preset("t", 10, 20)
+		})
+		d.step(Blocked{Outputs: []bool{false}, Loops: []bool{true}})
+		d.send("s", message{keyOf(10), "hello"})
+		d.run(time.Second)
+		want(t, "order", d.orders, "[message]")
+		d.step(Blocked{Outputs: []bool{true}})
+		d.send("s", message{keyOf(10), "hello"})
+		d.run(time.Second)
+		want(t, "order", d.orders, "[message]")
 	})
 }
 

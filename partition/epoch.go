@@ -225,9 +225,17 @@ func (m *Machine) visitsAt(now visit.Instant, v *visitor) (at time.Duration, rea
 }
 
 // heldBack tells that an output which depends on the stream has a full target:
-// nothing of the stream is admitted (D-18). An epoch once begun is not held
-// back, so cycles cannot deadlock.
+// nothing of the stream is admitted (D-18). This is for what begins here: rows of
+// sources, timers and visits. An epoch once begun is not held back.
 func (m *Machine) heldBack(stream string) bool {
+	return slices.ContainsFunc(m.outputs, func(o outputState) bool {
+		return (o.blocked || o.looped) && slices.Contains(o.Parents, stream)
+	})
+}
+
+// inputHeldBack is heldBack for messages, which do not wait for the loop that they are
+// in: they are what it is full of. What comes into it waits, so that is not for ever.
+func (m *Machine) inputHeldBack(stream string) bool {
 	return slices.ContainsFunc(m.outputs, func(o outputState) bool {
 		return o.blocked && slices.Contains(o.Parents, stream)
 	})
@@ -239,7 +247,7 @@ func (m *Machine) laneOpen(id store.PartitionID) bool {
 	former := !m.inbox.present[id]
 	return !slices.ContainsFunc(m.inputs, func(in *inputStream) bool {
 		_, of := in.index[id]
-		return (former || of) && m.heldBack(in.id)
+		return (former || of) && m.inputHeldBack(in.id)
 	})
 }
 

@@ -153,9 +153,10 @@ type Draining struct{}
 // used up.
 type NoRoom struct{ On bool }
 
-// Blocked tells which output streams have a full target, by index (D-18). It
-// replaces what was told before.
-type Blocked struct{ Outputs []bool }
+// Blocked tells which output streams have a full target, by index, and which lead into a
+// loop of computations that the partition is in itself and that is full somewhere; nil
+// for none (D-18). It replaces what was told before.
+type Blocked struct{ Outputs, Loops []bool }
 
 // Aligned tells how far the source's watermark may be for more rows to be taken
 // (watermark_alignment). The limit may have changed by itself at Until, if that is

@@ -115,8 +115,8 @@ func (m *Machine) Step(now visit.Instant, e Event) {
 			in.timePassed(e.known(i, now), e.Held)
 		}
 	case Blocked:
-		for i, full := range e.Outputs {
-			m.outputs[i].blocked = full
+		for i := range m.outputs[:len(m.cfg.Outputs)] {
+			m.outputs[i].blocked, m.outputs[i].looped = e.Outputs[i], e.Loops != nil && e.Loops[i]
 		}
 	default:
 		invariants.Assert(false, "processed or committed without an open epoch")

@@ -12,6 +12,7 @@ type outputState struct {
 	Output
 	report  store.StreamReport
 	blocked bool
+	looped  bool // it leads into the partition's own loop, which is full
 }
 
 func newOutputs(cfg Config) []outputState {

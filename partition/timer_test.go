@@ -368,11 +368,11 @@ func TestTimersAndOutputs(t *testing.T) {
 			d.preset("t", 10, 20)
 			d.preset("free", 10, 20)
 		})
-		d.step(Blocked{[]bool{true}})
+		d.step(Blocked{Outputs: []bool{true}})
 		d.watermark("s", 30)
 		d.run(time.Second)
 		want(t, "order", d.orders, "[free]")
-		d.step(Blocked{[]bool{false}})
+		d.step(Blocked{Outputs: []bool{false}})
 		d.run(time.Second)
 		want(t, "order", d.orders, "[free t]")
 	})
@@ -435,11 +435,11 @@ func TestFinalPassesAndTimers(t *testing.T) {
 			}
 			d.cfg.Outputs = []Output{{"out", []string{"t"}}}
 		})
-		d.step(Blocked{[]bool{true}}) // the timer cannot fire
+		d.step(Blocked{Outputs: []bool{true}}) // the timer cannot fire
 		d.complete("s")
 		d.run(time.Second)
 		want(t, "final", d.status(0).Final || d.status(0).FinalBegun, false)
-		d.step(Blocked{[]bool{false}})
+		d.step(Blocked{Outputs: []bool{false}})
 		d.run(10 * time.Second)
 		want(t, "completed", d.finished, true)
 		for _, v := range d.visits {

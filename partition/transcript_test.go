@@ -86,7 +86,7 @@ func (s *script) run() {
 	case "run-now":
 		s.step(RunNow{Run: visit.Run{ID: uint64(s.number("id", 1))}})
 	case "block", "unblock":
-		s.step(Blocked{slices.Repeat([]bool{s.d.Cmd == "block"}, len(s.cfg.Outputs))})
+		s.step(Blocked{Outputs: slices.Repeat([]bool{s.d.Cmd == "block"}, len(s.cfg.Outputs))})
 	default:
 		s.t.Fatalf("unknown command %q", s.d.Cmd)
 	}
