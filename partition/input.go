@@ -29,6 +29,7 @@ type inputStream struct {
 type producer struct {
 	watermark, maxEvent int64
 	state               store.StreamState
+	generation          store.Generation // that said so
 	holds               bool
 	minEvent            int64
 	heard               time.Duration // when it last brought something, or could not
@@ -54,8 +55,9 @@ func newInputStream(in Input, now visit.Instant) *inputStream {
 }
 
 // apply takes over what a producer reported. Every part only grows, so the
-// order of reports does not matter.
-func (s *inputStream) apply(now visit.Instant, id store.PartitionID, r store.StreamReport) {
+// order of reports does not matter, but for one: a producer that was drained when the
+// pipeline stopped works again in its next generation.
+func (s *inputStream) apply(now visit.Instant, id store.PartitionID, g store.Generation, r store.StreamReport) {
 	i, ok := s.index[id]
 	if !ok {
 		return
@@ -67,9 +69,20 @@ func (s *inputStream) apply(now visit.Instant, id store.PartitionID, r store.Str
 	p.watermark = max(p.watermark, r.Watermark)
 	p.maxEvent = max(p.maxEvent, r.MaxEvent)
 	s.states[p.state]--
-	p.state = max(p.state, r.State)
+	p.say(g, r.State)
 	s.states[p.state]++
 	s.bound(i)
+}
+
+// say takes over the state that a generation of the producer reported.
+func (p *producer) say(g store.Generation, state store.StreamState) {
+	switch {
+	case state == store.Finished || g == p.generation:
+		p.state = max(p.state, state)
+	case g > p.generation && p.state != store.Finished:
+		p.state = state
+	}
+	p.generation = max(p.generation, g)
 }
 
 // moved follows the rows that are held of a producer.
@@ -184,6 +197,7 @@ func (t minTree) least() int64 {
 // reports holds the reports that may not be applied yet (D-16).
 type reports struct {
 	pending     []pendingReport
+	waiting     map[store.PartitionID]int // how many of them are of each producer
 	generations map[store.PartitionID]store.Generation // of each producer, as last heard
 }
 
@@ -194,16 +208,37 @@ type pendingReport struct {
 	covered bool
 }
 
+// mostPending bounds the reports of one producer that wait.
+const mostPending = 64
+
 // add takes a report in. news tells that it is the first of a new generation:
 // the one before may have committed rows that it could not hand over, so the
 // queue no longer stands for the inbox.
 func (r *reports) add(report *store.Report) (news bool) {
 	r.pending = append(r.pending, pendingReport{report: report})
+	if r.waiting[report.Partition]++; r.waiting[report.Partition] > mostPending {
+		r.thin(report.Partition)
+	}
 	news = report.Generation > r.generations[report.Partition]
 	if news {
 		r.generations[report.Partition] = report.Generation
 	}
 	return news
+}
+
+// thin drops every other report of a producer, not the first, which is the next to be
+// applied, nor the last. Each later one says what is dropped and more, so only the steps
+// become larger in which the producer is followed.
+func (r *reports) thin(of store.PartitionID) {
+	left, n := r.waiting[of], 0
+	r.pending = slices.DeleteFunc(r.pending, func(p pendingReport) bool {
+		if p.report.Partition != of {
+			return false
+		}
+		n++
+		return n%2 == 0 && n < left
+	})
+	r.waiting[of] = left - (left-1)/2
 }
 
 // anyProducer is the id of no partition.
@@ -225,6 +260,7 @@ func (r *reports) release(b *inbox, atEnd bool, of store.PartitionID) []*store.R
 		free := !b.gap || atEnd && p.covered || (of == anyProducer || of == p.report.Partition) && b.reached(p.report)
 		if free {
 			out = append(out, p.report)
+			r.waiting[p.report.Partition]--
 		}
 		return free
 	})

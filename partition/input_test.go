@@ -37,7 +37,7 @@ func TestRowsOfTheLastEventTimeAreHeldToo(t *testing.T) {
 	s := newInputStream(Input{Stream: "s", Producers: []store.PartitionID{7}}, visit.Instant{})
 	b := newInbox(Config{Job: &store.Job{}, Inputs: []Input{{Stream: "s", Producers: []store.PartitionID{7}}}})
 	b.moved = s.moved
-	s.apply(visit.Instant{}, 7, store.StreamReport{Stream: "s", State: store.Finished, MaxEvent: endOfTime})
+	s.apply(visit.Instant{}, 7, 1, store.StreamReport{Stream: "s", State: store.Finished, MaxEvent: endOfTime})
 	row := &store.InboxRow{InboxKey: store.InboxKey{Producer: 7, Generation: 1, Number: 1}, Count: 1, MinEvent: endOfTime}
 	b.admit(b.lane(row.Lane()), row)
 	if s.refresh(visit.Instant{}, &b); s.finished || !s.held(&b) {

@@ -45,7 +45,7 @@ func New(cfg Config, now visit.Instant) *Machine {
 		cfg:     cfg,
 		params:  cfg.Params,
 		inbox:   newInbox(cfg),
-		reports: reports{generations: map[store.PartitionID]store.Generation{}},
+		reports: reports{waiting: map[store.PartitionID]int{}, generations: map[store.PartitionID]store.Generation{}},
 		source:  newSource(cfg),
 		totals:  cloneTotals(cfg.Job.Totals),
 		toldAt:  now,
@@ -186,7 +186,7 @@ func (m *Machine) applyReports(now visit.Instant, atEnd bool, of store.Partition
 		for _, in := range m.inputs {
 			for _, s := range r.Streams {
 				if s.Stream == in.id {
-					in.apply(now, r.Partition, s)
+					in.apply(now, r.Partition, r.Generation, s)
 				}
 			}
 		}

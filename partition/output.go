@@ -82,7 +82,7 @@ func (m *Machine) parent(stream string, now visit.Instant) (store.StreamState, i
 	}
 	for _, in := range m.inputs {
 		if in.id == stream {
-			return in.outputState(&m.inbox), in.watermark
+			return m.inputState(in), in.watermark
 		}
 	}
 	for _, t := range m.timers {
@@ -98,11 +98,13 @@ func (m *Machine) parent(stream string, now visit.Instant) (store.StreamState, i
 	return store.Active, store.NoTime
 }
 
-func (s *inputStream) outputState(b *inbox) store.StreamState {
+// inputState is the state of an input for outputs. While the pipeline does not stop, one
+// that is drained is so by what a former job of its producer said.
+func (m *Machine) inputState(s *inputStream) store.StreamState {
 	switch {
 	case s.finished:
 		return store.Finished
-	case s.drained(b):
+	case m.draining && s.drained(&m.inbox):
 		return store.Drained
 	default:
 		return store.Active
