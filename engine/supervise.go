@@ -27,6 +27,9 @@ func (e *environment) supervise(ctx context.Context, n *node, id store.Partition
 	for {
 		was := b.read(0)
 		ended, err := e.runJob(ctx, n, b, id)
+		if is := b.read(0); is.progress() > was.progress() {
+			backoff = firstBackoff
+		}
 		switch {
 		case err == nil:
 			b.update(func(s *PartitionStatus) { s.Phase, s.Error = e.phase(ended), "" })
@@ -36,10 +39,10 @@ func (e *environment) supervise(ctx context.Context, n *node, id store.Partition
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case e.member != nil && (errors.Is(err, store.ErrFenced) || errors.Is(err, store.ErrConflict)):
-			// Another worker has it now, or has replaced it or those that it sends to. The
-			// round ends once this one hears of that.
+			// Another worker has it now, or has replaced it or those that it sends to: the
+			// round ends once this one hears of that. Or others have written to its tables.
 			b.update(func(s *PartitionStatus) { s.Phase = Starting })
-			e.log.Info("a partition is another worker's, or was replaced", "computation", n.id, "partition", id)
+			e.log.Info("a partition is another worker's or was replaced, or rows of its tables have changed", "computation", n.id, "partition", id, "error", err)
 			if !e.sleep(ctx, backoff) {
 				return ctx.Err()
 			}
@@ -54,9 +57,6 @@ func (e *environment) supervise(ctx context.Context, n *node, id store.Partition
 		case hopeless(err):
 			b.update(func(s *PartitionStatus) { s.Error = err.Error() })
 			return fmt.Errorf("computation %s, partition %d: %w", n.id, id, err)
-		}
-		if is := b.read(0); is.progress() > was.progress() {
-			backoff = firstBackoff
 		}
 		b.update(func(s *PartitionStatus) { s.Phase, s.Error, s.Restarts = BackedOff, err.Error(), s.Restarts+1 })
 		e.log.Error("job failed, starting it again", "computation", n.id, "partition", id, "in", backoff, "error", err)
