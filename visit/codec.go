@@ -18,6 +18,7 @@ const (
 	flagRun
 	flagRunning
 	flagFound
+	flagRested
 
 	recordFlags = 1<<iota - 1
 )
@@ -176,6 +177,7 @@ func (r record) flags() (flags byte) {
 		{flagRun, r.run.ID != 0},
 		{flagRunning, r.running},
 		{flagFound, len(r.found) > 0},
+		{flagRested, r.rested != 0},
 	} {
 		if f.set {
 			flags |= f.flag
@@ -206,6 +208,9 @@ func encodeRecord(r record) []byte {
 	if flags&flagFound != 0 {
 		e.strings(r.found)
 	}
+	if flags&flagRested != 0 {
+		e.fixed(uint64(r.rested))
+	}
 	return e
 }
 
@@ -228,6 +233,9 @@ func decodeRecord(row []byte) (record, error) {
 	}
 	if flags&flagFound != 0 {
 		r.found = d.strings()
+	}
+	if flags&flagRested != 0 {
+		r.rested = int64(d.fixed())
 	}
 	return r, d.end()
 }

@@ -33,6 +33,7 @@ func TestStoredRowsRoundTrip(t *testing.T) {
 			final:     rapid.Bool().Draw(t, "final"),
 			counters:  drawCounters(t),
 			previous:  rapid.Int64().Draw(t, "previous"),
+			rested:    rapid.Int64().Draw(t, "rested"),
 			running:   rapid.Bool().Draw(t, "running"),
 			found:     drawNames(t),
 		}
@@ -65,7 +66,7 @@ func TestBrokenRowsAreErrors(t *testing.T) {
 	}
 	rows := map[string][]byte{
 		"record":    encodeRecord(record{pass: 300, watermark: 5, final: true}),
-		"run":       encodeRecord(record{pass: 300, previous: 1, run: Run{ID: 7, Period: 1000}, running: true, found: []string{"/a", "/bc"}}),
+		"run":       encodeRecord(record{pass: 300, previous: 1, run: Run{ID: 7, Period: 1000}, running: true, found: []string{"/a", "/bc"}, rested: 9}),
 		"intervals": encodeIntervals([]Range{HashRange(1, 2), {At(key(5, "abc")), Bound{End: true}}}),
 		"summaries": encodeSummaries([]Summary{{Pass: 1}, {Pass: 2, Final: true}}),
 	}

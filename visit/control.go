@@ -13,6 +13,7 @@ func (v *Visitor) Reconfigure(now Instant, p Params) error {
 	was := v.paused()
 	if p.Enabled != v.params.Enabled {
 		v.sched.stop(now, !p.Enabled)
+		v.changed(now)
 	}
 	v.params = p
 	v.limiter.retune(p.MaxVisitsPerSecond)

@@ -130,6 +130,9 @@ func (r record) String() string {
 		s += " final"
 	}
 	s += fmt.Sprintf(" start=%s anchor=%s", shortTime(r.start), shortTime(r.anchor))
+	if r.rested != 0 {
+		s += " rested=" + shortTime(r.rested)
+	}
 	if r.previous != 0 {
 		s += " previous=" + shortTime(r.previous)
 	}

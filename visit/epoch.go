@@ -75,7 +75,7 @@ func (v *Visitor) Delta() Delta {
 	}
 	var d Delta
 	rec := v.pass
-	rec.anchor = v.sched.anchor
+	rec.anchor, rec.rested = v.sched.anchor, v.sched.rested()
 	rec.counters = rec.counters.plus(v.epoch.counters)
 	if row := encodeRecord(rec); !bytes.Equal(row, v.saved.record) {
 		d.Record = row

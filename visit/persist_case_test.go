@@ -175,9 +175,9 @@ func TestRebalanceCases(t *testing.T) {
 		want(t, "rows of the former buckets", r.rows(), "")
 	})
 	t.Run("KV-16 a merge takes the larger pass, the earlier start and the smaller watermark", func(t *testing.T) {
-		a := record{pass: 3, start: 500, anchor: 400, watermark: 90, counters: Counters{Seen: 1, Gone: 1}}
+		a := record{pass: 3, start: 500, anchor: 400, rested: 600, watermark: 90, counters: Counters{Seen: 1, Gone: 1}}
 		b := record{pass: 5, start: 200, anchor: 450, watermark: 80, counters: Counters{Seen: 2, Failed: 2}}
-		merged := record{pass: 5, start: 200, anchor: 400, watermark: 80, counters: Counters{Seen: 3, Failed: 2, Gone: 1}}
+		merged := record{pass: 5, start: 200, anchor: 400, rested: 600, watermark: 80, counters: Counters{Seen: 3, Failed: 2, Gone: 1}}
 		want(t, "merged", a.merge(b), merged)
 		want(t, "merged the other way", b.merge(a), merged)
 		a.start, merged.start = 0, 200

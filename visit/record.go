@@ -10,6 +10,7 @@ type record struct {
 	pass      uint64
 	start     int64 // wall time of the first read, 0 before it
 	anchor    int64 // of the schedule; the running pass keeps it there
+	rested    int64 // until when the schedule went on, 0 if it does: the stream is disabled
 	previous  int64 // start of the pass before, 0 if there was none
 	watermark int64 // announced so far, noWatermark if never
 	final     bool

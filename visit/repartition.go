@@ -132,6 +132,7 @@ func (r record) merge(o record) record {
 		pass:      max(r.pass, o.pass),
 		start:     earlier(r.start, o.start),
 		anchor:    min(r.anchor, o.anchor),
+		rested:    max(r.rested, o.rested),
 		previous:  earlier(r.previous, o.previous),
 		watermark: min(r.watermark, o.watermark),
 		final:     r.final && o.final,

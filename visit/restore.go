@@ -26,8 +26,8 @@ func (v *Visitor) restore(st Stored, now Instant) {
 	}
 	rec.found = slices.DeleteFunc(rec.found, func(name string) bool { return !slices.Contains(v.cfg.Names, name) })
 	v.pass = rec
-	v.sched.resume(now, rec.anchor)
-	v.aged.resume(now, cmp.Or(rec.start, rec.anchor))
+	v.sched.resume(now, rec.anchor, cmp.Or(rec.rested, now.Wall))
+	v.aged.resume(now, cmp.Or(rec.start, rec.anchor), now.Wall)
 }
 
 // begin starts the first pass there is a record of.

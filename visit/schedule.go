@@ -14,10 +14,19 @@ type schedule struct {
 	stopped bool // the stream is disabled: nothing elapses
 }
 
-// resume continues a stored schedule. An anchor in the future, left by a clock
-// that was ahead, counts as now.
-func (s *schedule) resume(now Instant, anchor int64) {
-	s.set(now, time.Duration(max(now.Wall-anchor, 0)))
+// resume continues a stored schedule that went on until a wall time. An anchor in the
+// future, left by a clock that was ahead, counts as now.
+func (s *schedule) resume(now Instant, anchor, until int64) {
+	s.set(now, time.Duration(max(until-anchor, 0)))
+}
+
+// rested is the wall time until which a schedule that is stopped went on, 0 for one that
+// goes on: a restart must not take the rest for down-time.
+func (s *schedule) rested() int64 {
+	if !s.stopped {
+		return 0
+	}
+	return s.anchor + int64(s.passed)
 }
 
 // set makes d the time that has elapsed by now.

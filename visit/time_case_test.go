@@ -130,6 +130,33 @@ func TestScheduleRules(t *testing.T) {
 		r.reconfigure(t, func(p *Params) { p.Enabled = true })
 		want(t, "lag after", r.v.Status(r.now).Lag, before)
 	})
+	t.Run("nor over restarts, nor over a split and a merge", func(t *testing.T) {
+		r := newRig(spaced(1, 99), slow)
+		r.drain(50, 10, time.Second)
+		r.tick(20 * time.Second)
+		before := r.v.Status(r.now).Lag
+		r.reconfigure(t, func(p *Params) { p.Enabled = false })
+		by, ok := r.v.StoreBy()
+		want(t, "it is stored soon", ok && by <= r.now.Mono+storeWithin, true)
+		r.sync()
+		r.tick(time.Hour)
+		r.crash()
+		want(t, "lag while disabled", r.v.Status(r.now).Lag, before)
+		r.tick(time.Hour)
+		r.sync()
+		halves := []Range{HashRange(1, 50), HashRange(50, 100)}
+		parts, _ := Repartition([]Piece{{r.cfg.Range, r.st}}, halves, 1)
+		whole, _ := Repartition([]Piece{{halves[0], parts[0]}, {halves[1], parts[1]}}, []Range{r.cfg.Range}, 1)
+		r.tick(time.Hour)
+		r.st = whole[0]
+		r.params.Enabled = true
+		r.crash()
+		want(t, "lag after", r.v.Status(r.now).Lag, before)
+		r.sync()
+		r.tick(time.Hour)
+		r.crash()
+		want(t, "lag after down-time", r.v.Status(r.now).Lag, before+time.Hour)
+	})
 	t.Run("down-time counts as lag", func(t *testing.T) {
 		r := newRig(spaced(1, 99), slow)
 		r.drain(50, 10, time.Second)
