@@ -71,7 +71,11 @@ func (v *Visitor) due() bool { return v.ordered.ID > v.pass.run.ID && !v.pass.fi
 func (v *Visitor) obey(now Instant) {
 	v.drop()
 	previous := v.pass.previous
-	if previous == 0 {
+	switch {
+	case v.cover.all(committed): // by what an epoch or a pause kept from rotating
+		v.sumUp(now)
+		previous = v.began()
+	case previous == 0:
 		previous = v.began()
 	}
 	v.startPass(now, previous)

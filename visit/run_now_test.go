@@ -106,6 +106,17 @@ func TestRunNowMeetsWhatIsUnderWay(t *testing.T) {
 		want(t, "after it", r.v.Coverage(), "pass 2 run-now: [1,100)p")
 		want(t, "buffered", r.v.Buffered(), 0)
 	})
+	t.Run("KV-16 a pass whose last visits are in the open epoch is complete", func(t *testing.T) {
+		r := newRig(spaced(5, 80), nil).tokens()
+		r.fill()
+		r.v.EpochOpened(r.now)
+		r.v.AcceptVisits(r.now, Outcome{Delivered: 16})
+		r.order(1, 0)
+		r.commit()
+		want(t, "after it", r.v.Coverage(), "pass 2 run-now: [1,100)p")
+		want(t, "summaries", fmt.Sprint(len(r.v.Summaries()), r.v.Summaries()[0].Counters), "1 seen=16 delivered=16 failed=0 gone=0")
+		want(t, "the pass before", r.v.pass.previous, r.v.Summaries()[0].Start)
+	})
 	t.Run("a list in flight may lack a key of the new pass, so it does not count", func(t *testing.T) {
 		r := newRig(spaced(5, 40), nil).tokens()
 		l, _ := r.begin()
