@@ -39,7 +39,7 @@ type job struct {
 	passes   []uint64           // under way, by visit stream
 	lists    sync.WaitGroup
 	writers  map[store.PartitionID][]int // nil unless a timer stream goes by system time
-	blocked  []bool // outputs, as the machine was told
+	blocked  []bool                      // outputs, as the machine was told
 	looped   []bool
 	drained  bool
 	held     bool                // as readers were told

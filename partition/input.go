@@ -197,7 +197,7 @@ func (t minTree) least() int64 {
 // reports holds the reports that may not be applied yet (D-16).
 type reports struct {
 	pending     []pendingReport
-	waiting     map[store.PartitionID]int // how many of them are of each producer
+	waiting     map[store.PartitionID]int              // how many of them are of each producer
 	generations map[store.PartitionID]store.Generation // of each producer, as last heard
 }
 
