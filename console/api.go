@@ -66,6 +66,7 @@ type Partition struct {
 	Phase       string `json:"state"`               // as engine.Phase; of a stopped pipeline executing or completed
 	Worker      string `json:"worker_id,omitempty"` // who runs it, in a cluster
 	Restarts    int    `json:"restarts"`
+	Conflicts   int    `json:"conflicts"` // epochs that ran again because others had changed their rows
 	// Waiting are the messages in memory that were not taken yet.
 	Waiting  int    `json:"waiting_messages"`
 	Epochs   uint64 `json:"epochs"`

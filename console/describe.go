@@ -22,7 +22,7 @@ func StatusOf(s engine.Status, problems []engine.Problem) *Status {
 		p := &s.Partitions[i]
 		out.Partitions = append(out.Partitions, Partition{
 			ID: uint64(p.ID), Computation: p.Computation, Kind: kindName(p.Kind), Phase: string(p.Phase),
-			Restarts: p.Restarts, Waiting: p.Waiting,
+			Restarts: p.Restarts, Conflicts: p.Conflicts, Waiting: p.Waiting,
 			Epochs: p.Totals.Epochs, Messages: p.Totals.Messages, Visits: p.Totals.Visits,
 		})
 	}

@@ -32,6 +32,9 @@ type PartitionStatus struct {
 	// one failed of, until a good epoch (D-24).
 	Restarts int
 	Error    string
+	// Conflicts counts the epochs of this run that ran again because others had changed
+	// rows that they write (KV-22).
+	Conflicts int
 	// Status is the machine's, as of its last report.
 	partition.Status
 	// Failed names the inputs that were left out, as on_visit_error and

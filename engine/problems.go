@@ -76,7 +76,7 @@ func partitionPath(at string, id store.PartitionID) string {
 // problems of one partition, which is at a path.
 func (s *PartitionStatus) problems(at string) (out []Problem) {
 	if s.Error != "" {
-		out = append(out, Problem{Path: at + "/job", Message: fmt.Sprintf("%s (failed %d times in this run, %s)", s.Error, s.Restarts, s.Phase)})
+		out = append(out, Problem{Path: at + "/job", Message: fmt.Sprintf("%s (%s, %s)", s.Error, s.tried(), s.Phase)})
 	}
 	if s.Busy != "" {
 		out = append(out, Problem{at + "/handler", fmt.Sprintf("the handler has worked on key %s for %s", s.Busy, s.BusyFor.Truncate(time.Second)), true})
@@ -97,6 +97,15 @@ func (s *PartitionStatus) problems(at string) (out []Problem) {
 		for _, p := range v.Problems {
 			out = append(out, Problem{at + p.Path, p.Message, isWarning(p)})
 		}
+	}
+	return out
+}
+
+// tried says how often the partition's job was started again.
+func (s *PartitionStatus) tried() string {
+	out := fmt.Sprintf("failed %d times in this run", s.Restarts)
+	if s.Conflicts > 0 {
+		out += fmt.Sprintf(", %d conflicts", s.Conflicts)
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
 	"time"
 
 	"github.com/rondo-flow/rondo/connector"
@@ -38,11 +39,18 @@ func (e *environment) supervise(ctx context.Context, n *node, id store.Partition
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
+		case errors.Is(err, store.ErrRowChanged):
+			e.conflicted(b, n, err, backoff)
+			if !e.sleep(ctx, backoff) {
+				return ctx.Err()
+			}
+			backoff = min(2*backoff, lastBackoff)
+			continue
 		case e.member != nil && (errors.Is(err, store.ErrFenced) || errors.Is(err, store.ErrConflict)):
 			// Another worker has it now, or has replaced it or those that it sends to: the
-			// round ends once this one hears of that. Or others have written to its tables.
+			// round ends once this one hears of that.
 			b.update(func(s *PartitionStatus) { s.Phase = Starting })
-			e.log.Info("a partition is another worker's or was replaced, or rows of its tables have changed", "computation", n.id, "partition", id, "error", err)
+			e.log.Info("a partition is another worker's, or was replaced", "computation", n.id, "partition", id, "error", err)
 			if !e.sleep(ctx, backoff) {
 				return ctx.Err()
 			}
@@ -64,6 +72,22 @@ func (e *environment) supervise(ctx context.Context, n *node, id store.Partition
 			return ctx.Err()
 		}
 		backoff = min(2*backoff, lastBackoff)
+	}
+}
+
+// conflicted counts an epoch that has to run again, since somebody else has changed a
+// row that it writes (KV-22). That is nothing that failed, unless it goes on for as long
+// as the pauses between jobs grow. Of many it tells the first, and then ever fewer.
+func (e *environment) conflicted(b *board, n *node, err error, backoff time.Duration) {
+	count := 0
+	b.update(func(s *PartitionStatus) {
+		s.Phase, s.Conflicts = Starting, s.Conflicts+1
+		if count = s.Conflicts; backoff == lastBackoff {
+			s.Error = "no epoch gets through, since others change its rows each time: " + err.Error()
+		}
+	})
+	if bits.OnesCount(uint(count)) == 1 {
+		e.log.Info("others have changed a row, the epoch runs again", "computation", n.id, "partition", b.part.ID, "conflicts", count, "reason", err)
 	}
 }
 

@@ -1,6 +1,9 @@
 package store
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // The classes of store errors. Implementations wrap them; callers ask with
 // errors.Is and do what the class says. An error without a class is a defect of
@@ -22,6 +25,9 @@ var (
 	// ErrConflict: what the commit relied on has moved: an inbox row (D-9), a
 	// routing version (D-12), a record's version. Read again, decide again.
 	ErrConflict = errors.New("conflict")
+	// ErrRowChanged is the ErrConflict of a row of a table that somebody else has changed,
+	// made or removed since it was read (KV-22).
+	ErrRowChanged = fmt.Errorf("%w: a row is not as it was read", ErrConflict)
 	// ErrNoQueue: there is no queue, or partition of it, with that name. A commit
 	// that appends to one changes nothing.
 	ErrNoQueue = errors.New("no such queue")

@@ -60,7 +60,7 @@ type Table struct {
 
 // TableWrite sets a row, or deletes it when Value is empty. Whoever goes by what
 // the row was sets Checked: if it is not Was by now, which is empty for no row,
-// the whole transaction is ErrConflict. So two writers of a table never undo each
+// the whole transaction is ErrRowChanged. So two writers of a table never undo each
 // other's work unawares. The store keeps neither Value nor Was.
 type TableWrite struct {
 	Table   TableID
@@ -74,7 +74,7 @@ type TableWrite struct {
 // row that is written.
 func (w *TableWrite) Check(is []byte) error {
 	if w.Checked && !bytes.Equal(is, w.Was) {
-		return fmt.Errorf("row %x of table %d has changed since it was read: %w", w.Key, w.Table, ErrConflict)
+		return fmt.Errorf("row %x of table %d: %w", w.Key, w.Table, ErrRowChanged)
 	}
 	return nil
 }

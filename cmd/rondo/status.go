@@ -87,10 +87,10 @@ func printStatus(out io.Writer, s *console.Status) error {
 		fmt.Fprintf(out, "%s timers fired, %s pending\n", digits(int64(s.Timers.Fired)), pendingText(s.Timers))
 	}
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "PARTITION\tCOMPUTATION\tKIND\tSTATE\tEPOCHS\tMESSAGES\tVISITS\tRESTARTS")
+	fmt.Fprintln(t, "PARTITION\tCOMPUTATION\tKIND\tSTATE\tEPOCHS\tMESSAGES\tVISITS\tRESTARTS\tCONFLICTS")
 	for _, p := range s.Partitions {
-		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%d\n", p.ID, p.Computation, p.Kind, p.Phase,
-			digits(int64(p.Epochs)), digits(int64(p.Messages)), digits(int64(p.Visits)), p.Restarts)
+		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%d\n", p.ID, p.Computation, p.Kind, p.Phase,
+			digits(int64(p.Epochs)), digits(int64(p.Messages)), digits(int64(p.Visits)), p.Restarts, p.Conflicts)
 	}
 	if err := t.Flush(); err != nil {
 		return err

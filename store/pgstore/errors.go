@@ -47,6 +47,9 @@ func classifyState(pg *pgconn.PgError) error {
 	case stateFenced:
 		return fmt.Errorf("%w: %s", store.ErrFenced, pg.Message)
 	case stateConflict:
+		if strings.Contains(pg.Where, "write_rows(") || strings.Contains(pg.Where, "rows_are_as_read(") {
+			return fmt.Errorf("%w: %s", store.ErrRowChanged, pg.Message)
+		}
 		return fmt.Errorf("%w: %s", store.ErrConflict, pg.Message)
 	case stateNoQueue:
 		return fmt.Errorf("%w: %s", store.ErrNoQueue, pg.Message)

@@ -198,10 +198,10 @@ func TestAUsersRowThatHasChangedIsAConflict(t *testing.T) {
 	} {
 		c := numbered(p, 1)
 		c.Rows = []store.TableWrite{o.put("zoe", 1, nil), w}
-		if err := o.s.Commit(t.Context(), c); !errors.Is(err, store.ErrConflict) {
+		if err := o.s.Commit(t.Context(), c); !errors.Is(err, store.ErrRowChanged) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := o.write(c.Rows...); !errors.Is(err, store.ErrConflict) {
+		if err := o.write(c.Rows...); !errors.Is(err, store.ErrRowChanged) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -221,7 +221,7 @@ func TestAUsersRowThatComesMeanwhileIsAConflict(t *testing.T) {
 	go func() { done <- o.s.WriteRows(context.Background(), []store.TableWrite{w}) }()
 	awaitLock(t, o.schema)
 	does(t, other, "COMMIT")
-	fails(t, <-done, store.ErrConflict, o.name)
+	fails(t, <-done, store.ErrRowChanged, o.name)
 	o.holds("ann 1 kept")
 }
 
@@ -238,7 +238,7 @@ func TestAUsersRowThatChangesMeanwhileIsAConflict(t *testing.T) {
 		go func() { done <- o.s.WriteRows(context.Background(), []store.TableWrite{w}) }()
 		awaitLock(t, o.schema)
 		does(t, other, "COMMIT")
-		fails(t, <-done, store.ErrConflict, o.name)
+		fails(t, <-done, store.ErrRowChanged, o.name)
 		o.holds(want...)
 	}
 }

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -108,7 +109,11 @@ var tableTests = map[string]func(t *testing.T, h Harness){
 		for _, wrong := range []string{"a:1=x", "a:=x", "b:=x", "c:1=x", "c:1=", "a:22=x"} {
 			w.refuses(store.ErrConflict, w.commit(0, set("a", "/x", "1"), writes(id, "z=1", wrong), appends("q/0=x")))
 			before := w.dump()
-			w.isClass(w.WriteRows(w.ctx, rowsOf(id, "z=1", wrong)), store.ErrConflict)
+			err := w.WriteRows(w.ctx, rowsOf(id, "z=1", wrong))
+			w.isClass(err, store.ErrConflict)
+			if !errors.Is(err, store.ErrRowChanged) {
+				t.Errorf("it does not say that a row has changed: %v", err)
+			}
 			w.equal("dump", w.dump(), before)
 		}
 		w.must(0, writes(id, "a:2=", "b:3=4", "c:="))
