@@ -1,6 +1,7 @@
 package pgstore
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"embed"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/rondo-flow/rondo/store"
 )
@@ -158,16 +160,24 @@ func MigrateDown(ctx context.Context, url string, o Options) (undone *Migration,
 	return undone, err
 }
 
-// MigrationStatus returns the steps that this Rondo knows, with when they were
-// made.
+// MigrationStatus returns the steps that this Rondo knows, and those of a newer one
+// that were made, with when they were. An error that comes with them says what is
+// wrong with those made: ErrNewerFormat, ErrCorrupt.
 func MigrationStatus(ctx context.Context, url string, o Options) (all []Migration, err error) {
 	err = withMigrator(ctx, url, o, func(m *migrator) error {
 		made, err := m.applied(ctx, m.conn)
-		all = m.known
-		for i := range min(len(all), len(made)) {
-			all[i].Applied = made[i].at
+		if err != nil {
+			return err
 		}
-		return err
+		all = slices.Clone(m.known)
+		for _, a := range made {
+			if a.version > len(m.known) {
+				all = append(all, Migration{Version: a.version, Name: a.name, Applied: a.at})
+			} else if a.version > 0 {
+				all[a.version-1].Applied = a.at
+			}
+		}
+		return m.checkMade(made)
 	})
 	return all, err
 }
@@ -230,13 +240,26 @@ func (m *migrator) up(ctx context.Context) (step *Migration, err error) {
 		}
 		step = &m.known[len(made)]
 		if _, err := tx.Exec(ctx, step.up, pgx.QueryExecModeSimpleProtocol); err != nil {
-			return fmt.Errorf("migration %s: %w", step, err)
+			return step.failed(err)
 		}
 		const record = `INSERT INTO migrations (version, name, sum, print) SELECT $2, $3, $4, (` + fingerprint + `) RETURNING applied`
 		return tx.QueryRow(ctx, record, m.place.schema, step.Version, step.Name, step.sum()).Scan(&step.Applied)
 	})
 	return step, err
 }
+
+// failed explains a step up that the server does not take. One that makes what is there
+// already was taken before, and its row is lost, or somebody has made tables here.
+func (m *Migration) failed(err error) error {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) && slices.Contains([]string{"42P07", "42701", "42710", "42723"}, pg.Code) { // a table, column, object, function
+		return &callersError{fmt.Errorf("step %s makes what is there already (%s): %s; if somebody else made it, rename it", m, pg.Message, lostRows)}
+	}
+	return fmt.Errorf("migration %s: %w", m, err)
+}
+
+// lostRows says what to do about rows of the table of migrations that are not there.
+const lostRows = "if rows of table migrations were lost, put them back from a backup, or make a store in another schema, with rondo_schema=NAME in the URL"
 
 func (m *migrator) down(ctx context.Context) (step *Migration, err error) {
 	err = m.locked(ctx, func(tx pgx.Tx, made []applied) error {
@@ -253,35 +276,49 @@ func (m *migrator) down(ctx context.Context) (step *Migration, err error) {
 	return step, err
 }
 
-// applied returns the steps made, in order; none where there is no schema.
+// applied returns the steps made, in order; none where there is no schema. Tables
+// without a single step are ErrCorrupt.
 func (m *migrator) applied(ctx context.Context, db interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-}) ([]applied, error) {
-	var there bool
-	rows, err := db.Query(ctx, `SELECT to_regclass($1) IS NOT NULL`, pgx.Identifier{m.place.schema, "migrations"}.Sanitize())
-	if err == nil {
-		there, err = pgx.CollectExactlyOneRow(rows, pgx.RowTo[bool])
+}) (made []applied, err error) {
+	is := func(table string) (there bool, err error) {
+		rows, err := db.Query(ctx, `SELECT to_regclass($1) IS NOT NULL`, pgx.Identifier{m.place.schema, table}.Sanitize())
+		if err == nil {
+			there, err = pgx.CollectExactlyOneRow(rows, pgx.RowTo[bool])
+		}
+		return there, err
 	}
-	if err != nil || !there {
-		return nil, err
-	}
-	rows, err = db.Query(ctx, `SELECT version, name, sum, print, applied FROM migrations ORDER BY version`)
+	recorded, err := is("migrations")
 	if err != nil {
 		return nil, err
 	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (a applied, err error) {
-		err = row.Scan(&a.version, &a.name, &a.sum, &a.print, &a.at)
-		return a, err
-	})
+	if recorded {
+		rows, err := db.Query(ctx, `SELECT version, name, sum, print, applied FROM migrations ORDER BY version`)
+		if err != nil {
+			return nil, err
+		}
+		if made, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (a applied, err error) {
+			err = row.Scan(&a.version, &a.name, &a.sum, &a.print, &a.at)
+			return a, err
+		}); err != nil || len(made) > 0 {
+			return made, err
+		}
+	}
+	if used, err := is("heads"); err != nil || used {
+		return nil, cmp.Or(err, fmt.Errorf("%w: the schema has the tables of a store, and table migrations tells of no step that made them: %s", store.ErrCorrupt, lostRows))
+	}
+	return nil, nil
 }
 
 // checkMade makes sure that the steps made are known ones.
 func (m *migrator) checkMade(made []applied) error {
 	for i, a := range made {
-		switch {
-		case i >= len(m.known):
-			return fmt.Errorf("%w: it has version %d, this Rondo knows %d: use the newer one", store.ErrNewerFormat, made[len(made)-1].version, len(m.known))
-		case a.version != i+1 || a.name != m.known[i].Name || a.sum != m.known[i].sum():
+		switch last := made[len(made)-1].version; {
+		case last > len(m.known):
+			return fmt.Errorf("%w: it has version %d, this Rondo knows %d: use the newer one", store.ErrNewerFormat, last, len(m.known))
+		case a.version != i+1:
+			return fmt.Errorf("%w: table migrations tells of step %d, %s, and not of step %d: %s", store.ErrCorrupt, a.version, a.name, i+1, lostRows)
+		case a.name != m.known[i].Name || a.sum != m.known[i].sum():
 			return fmt.Errorf("%w: step %d, %s, was not made as this Rondo makes it", store.ErrCorrupt, a.version, a.name)
 		}
 	}

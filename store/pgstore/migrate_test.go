@@ -177,6 +177,48 @@ func TestANewerSchemaIsRefusedAndLeftAlone(t *testing.T) {
 	}
 }
 
+// What a newer Rondo has made is shown, before it is refused.
+func TestTheStatusNamesStepsOfANewerRondo(t *testing.T) {
+	url, schema := newURL()
+	known := len(migrateUp(t, url))
+	run(t, schema, fmt.Sprintf("INSERT INTO migrations (version, name, sum, print) VALUES (%d, 'later', '', '')", known+1))
+	all, err := pgstore.MigrationStatus(t.Context(), url, pgstore.Options{})
+	fails(t, err, store.ErrNewerFormat, fmt.Sprintf("version %d, this Rondo knows %d", known+1, known))
+	if len(all) != known+1 || all[known].String() != fmt.Sprintf("%04d_later", known+1) || all[known].Applied.IsZero() {
+		t.Errorf("the steps are %+v", all)
+	}
+}
+
+// Rows of the table of migrations that are lost are told as that: never is there said
+// to be no store, nor is anything changed.
+func TestLostRowsOfMigrationsAreTold(t *testing.T) {
+	for lose, text := range map[string]string{
+		"DELETE FROM migrations":                         "tells of no step",
+		"DROP TABLE migrations":                          "tells of no step",
+		"DELETE FROM migrations WHERE version = 1":       "tells of step 2, tables, and not of step 1",
+		"DELETE FROM migrations WHERE version IN (2, 3)": "and not of step 2",
+	} {
+		url, schema := newURL()
+		migrateUp(t, url)
+		run(t, schema, lose)
+		const do = "put them back from a backup, or make a store in another schema"
+		refuses(t, url, store.ErrCorrupt, text)
+		_, err := pgstore.MigrationStatus(t.Context(), url, pgstore.Options{})
+		fails(t, err, store.ErrCorrupt, text, do)
+		_, err = pgstore.MigrateUp(t.Context(), url, pgstore.Options{})
+		fails(t, err, store.ErrCorrupt, text, do)
+		_, err = pgstore.MigrateDown(t.Context(), url, pgstore.Options{})
+		fails(t, err, store.ErrCorrupt, text, do)
+	}
+	url, schema := newURL()
+	known := len(migrateUp(t, url))
+	run(t, schema, fmt.Sprintf("DELETE FROM migrations WHERE version = %d", known))
+	_, err := pgstore.MigrateUp(t.Context(), url, pgstore.Options{})
+	if err == nil || !strings.Contains(err.Error(), "makes what is there already") || !strings.Contains(err.Error(), "put them back from a backup") {
+		t.Errorf("the last row is lost: %v", err)
+	}
+}
+
 func TestAStepThatIsNotAsThisRondoMakesItIsRefused(t *testing.T) {
 	url, schema := newURL()
 	migrateUp(t, url)
