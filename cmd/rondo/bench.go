@@ -90,7 +90,7 @@ func (f *benchFlags) run(io *streams, what string, count int, measure func(conte
 	ignore := onInterrupt(func() {
 		log.Warn("stopping; Ctrl-C again quits at once and leaves the folder", "folder", c.Dir)
 		stop()
-	}, time.Now)
+	}, nil, time.Now)
 	defer ignore()
 	log.Info("started", "folder", c.Dir)
 	c.Progress = (&stages{log: log}).show

@@ -36,9 +36,12 @@ func (r *requests) at(now time.Time) request {
 	}
 }
 
-// onInterrupt calls first at the first Ctrl-C or SIGTERM, and leaves the process
-// at the second. The function it returns ends that.
-func onInterrupt(first func(), now func() time.Time) (ignore func()) {
+// committed is what whoever runs a pipeline is told when its process quits.
+const committed = "what is committed is safe, and the same command goes on from there"
+
+// onInterrupt calls first at the first Ctrl-C or SIGTERM, and at the second leaves the
+// process after last, if there is one. The function it returns ends that.
+func onInterrupt(first, last func(), now func() time.Time) (ignore func()) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	done, gone := make(chan struct{}), make(chan struct{})
@@ -55,6 +58,9 @@ func onInterrupt(first func(), now func() time.Time) (ignore func()) {
 			case stop:
 				first()
 			case quit:
+				if last != nil {
+					last()
+				}
 				os.Exit(exitQuit) // what is committed is durable, the rest is done again
 			}
 		}

@@ -50,7 +50,7 @@ func (c *runCommand) Run(io *streams) error {
 		screen.home()
 		log.Warn("stopping at the next epoch bound; Ctrl-C again quits at once")
 		tell()
-	}, time.Now)
+	}, func() { log.Warn("quitting: " + committed) }, time.Now)
 	defer ignore()
 	dataDir := c.folder(s.Name)
 	o, err := options(s, dataDir, log)
@@ -114,6 +114,9 @@ func runHeld(told context.Context, at where, p *engine.Pipeline, s *spec.Spec, s
 	store, err := openStore(told, at, log)
 	if err != nil {
 		return nil, err
+	}
+	if at.url != "" {
+		defer quitIfSilent(told, store, log)()
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	if err := forgetLast(at.dataDir); err != nil {

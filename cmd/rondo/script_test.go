@@ -45,7 +45,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"figures": checkFigures, "exits": exits, "interrupt": interrupt, "hold": hold, "passby": passBy, "leave": leave, "edit": edit, "until": until,
-			"begin": begin, "end": end, "setstored": setStored, "isempty": isEmpty, "bytes": writeBytes, "postgres": postgres, "audited": audited,
+			"begin": begin, "end": end, "setstored": setStored, "isempty": isEmpty, "bytes": writeBytes, "postgres": postgres, "blackhole": blackHole, "audited": audited,
 		},
 	})
 }
@@ -62,6 +62,21 @@ func postgres(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Check(err)
 	ts.Defer(func() { ts.Check(server.Close()) })
 	ts.Setenv("RONDO_STORE", server.URL(""))
+}
+
+// blackHole CODE PATTERN... -- COMMAND... is interrupt with a server whose network
+// swallows everything once the first pattern was seen.
+func blackHole(ts *testscript.TestScript, _ bool, args []string) {
+	server, err := pgtest.StartTCP()
+	ts.Check(err)
+	ts.Defer(func() { ts.Check(server.Close()) })
+	proxy, err := pgtest.NewProxy(server)
+	ts.Check(err)
+	ts.Defer(proxy.Close)
+	ts.Setenv("RONDO_STORE", proxy.URL(""))
+	ts.Check(ts.Exec("rondo", "migrate", "up"))
+	ts.Check(ts.Exec("rondo", "submit", "examples/flights/pipeline.yson"))
+	interrupted(ts, args, proxy.Swallow)
 }
 
 // checkFigures DATADIR checks what a completed flights job wrote.
@@ -86,10 +101,14 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 // interrupt CODE PATTERN... -- COMMAND... runs a command and sends it SIGINT at
 // each line of stderr that matches the next pattern. It exits with the code.
 func interrupt(ts *testscript.TestScript, _ bool, args []string) {
+	interrupted(ts, args, func() error { return nil })
+}
+
+func interrupted(ts *testscript.TestScript, args []string, first func() error) {
 	code := args[0]
 	patterns, command := split(args[1:])
 	cmd := exec.Command(command[0], command[1:]...)
-	cmd.Dir = ts.MkAbs(".")
+	cmd.Dir, cmd.Env = ts.MkAbs("."), append(os.Environ(), "RONDO_STORE="+ts.Getenv("RONDO_STORE"))
 	var stdout, stderr strings.Builder
 	cmd.Stdout = &stdout
 	lines, err := cmd.StderrPipe()
@@ -99,6 +118,7 @@ func interrupt(ts *testscript.TestScript, _ bool, args []string) {
 		fmt.Fprintln(&stderr, scanner.Text())
 		if len(patterns) > 0 && regexp.MustCompile(patterns[0]).MatchString(scanner.Text()) {
 			patterns = patterns[1:]
+			ts.Check(first())
 			ts.Check(cmd.Process.Signal(syscall.SIGINT))
 		}
 	}
@@ -179,7 +199,7 @@ func setStored(ts *testscript.TestScript, _ bool, args []string) {
 // between two signals.
 func stubborn() {
 	now := time.Unix(1e9, 0)
-	onInterrupt(func() { fmt.Fprintln(os.Stderr, "first") }, func() time.Time {
+	onInterrupt(func() { fmt.Fprintln(os.Stderr, "first") }, func() { fmt.Fprintln(os.Stderr, "last") }, func() time.Time {
 		now = now.Add(time.Second)
 		return now
 	})

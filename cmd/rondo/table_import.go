@@ -38,7 +38,7 @@ func (c *tableImportCommand) Run(io *streams) error {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	ignore := onInterrupt(stop, time.Now)
+	ignore := onInterrupt(stop, nil, time.Now)
 	defer ignore()
 	return c.withTable(ctx, io, func(ts *openTables, t *table) error {
 		rows, err := c.load(ctx, io, ts, t)
@@ -158,7 +158,7 @@ func (c *tableExportCommand) Run(out *streams) error {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	ignore := onInterrupt(stop, time.Now)
+	ignore := onInterrupt(stop, nil, time.Now)
 	defer ignore()
 	return c.withTable(ctx, out, func(_ *openTables, t *table) error {
 		r := &rowReader{table: t}

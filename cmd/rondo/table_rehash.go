@@ -40,7 +40,7 @@ func (c *tableRehashCommand) Run(io *streams) error {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	ignore := onInterrupt(stop, time.Now)
+	ignore := onInterrupt(stop, nil, time.Now)
 	defer ignore()
 	bar, told := newSortBar(io.err), int64(0)
 	done, err := pgstore.RehashTable(ctx, c.Store, pgstore.Options{}, pgstore.Rehash{

@@ -41,7 +41,7 @@ func (c *tableSortCommand) Run(io *streams) (err error) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	ignore := onInterrupt(stop, time.Now)
+	ignore := onInterrupt(stop, nil, time.Now)
 	defer ignore()
 	bar := newSortBar(io.err)
 	res, err := external.Sort(ctx, external.SortOptions{

@@ -25,7 +25,7 @@ func (c *visitsListCommand) watch(ctx context.Context, r *reached, io *streams) 
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	defer onInterrupt(stop, time.Now)()
+	defer onInterrupt(stop, nil, time.Now)()
 	d := c.watcher(io, len(v.Streams))
 	defer d.close()
 	ticker := time.NewTicker(d.every())

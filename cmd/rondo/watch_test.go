@@ -43,7 +43,7 @@ func TestWatchTellsTheDisplayFromTheFirstPartitionUntilItIsDone(t *testing.T) {
 
 func TestOnInterruptHearsSIGTERMAndLeavesNoGoroutine(t *testing.T) {
 	got := make(chan struct{}, 1)
-	ignore := onInterrupt(func() { got <- struct{}{} }, time.Now)
+	ignore := onInterrupt(func() { got <- struct{}{} }, nil, time.Now)
 	if err := syscall.Kill(syscall.Getpid(), syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}

@@ -46,11 +46,12 @@ func (c *workerCommand) Run(io *streams) (err error) {
 	defer onInterrupt(func() {
 		log.Warn("leaving at the next epoch bound; Ctrl-C again quits at once")
 		tell()
-	}, time.Now)()
+	}, func() { log.Warn("quitting: " + committed) }, time.Now)()
 	shared, err := pgstore.Open(told, c.Store, pgstore.Options{Worker: id, Logger: log})
 	if err != nil {
 		return err
 	}
+	defer quitIfSilent(told, shared, log)()
 	defer func() { err = errors.Join(err, shared.Close()) }()
 	name := ""
 	o := cluster.Options{Worker: id, Group: c.Group, Lease: c.Lease, Log: log}
