@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -21,7 +22,7 @@ func (p *Pipeline) open(ctx context.Context, s store.Store) error {
 	if err != nil {
 		return err
 	}
-	if err := p.plan.ready(ctx, s); err != nil {
+	if err := p.plan.ready(ctx, s, p.log); err != nil {
 		return err
 	}
 	missing, err := p.plan.missing(parts, p.plan.layout(p.opts.Cores, parts))
@@ -50,11 +51,11 @@ func (p *Pipeline) open(ctx context.Context, s store.Store) error {
 }
 
 // ready checks the plan against what is in the store, and binds it to that.
-func (p *plan) ready(ctx context.Context, s store.Store) error {
+func (p *plan) ready(ctx context.Context, s store.Store, log *slog.Logger) error {
 	if err := p.check(ctx, s); err != nil {
 		return err
 	}
-	if err := errors.Join(p.checkTables(ctx, s), p.bindJoiners(ctx, s)); err != nil {
+	if err := errors.Join(p.checkTables(ctx, s, log), p.bindJoiners(ctx, s)); err != nil {
 		return err
 	}
 	return p.attach(ctx, s)

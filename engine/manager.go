@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"sync/atomic"
@@ -30,6 +31,7 @@ type boundTable struct {
 	id      store.TableID
 	form    *schema.Table
 	adopted bool
+	doubts  []string // what may keep rows from being written, and need not
 }
 
 // jobTables are the tables of a job.
@@ -140,7 +142,7 @@ func (p tablePlan) find(all []store.Table) (boundTable, error) {
 	if err != nil {
 		err = fmt.Errorf("%w: its schema cannot be read: %w", store.ErrCorrupt, err)
 	}
-	return boundTable{p, t.ID, form, t.Relation != ""}, err
+	return boundTable{tablePlan: p, id: t.ID, form: form, adopted: t.Relation != ""}, err
 }
 
 // usable makes sure that a user's own table is as it has to be by now.
@@ -149,9 +151,11 @@ func (t *boundTable) usable(ctx context.Context, s store.Tables, writes bool) er
 	if !ok || !t.adopted {
 		return nil
 	}
-	if err := a.CheckTable(ctx, t.id, writes); err != nil {
+	doubts, err := a.CheckTable(ctx, t.id, writes)
+	if err != nil {
 		return fmt.Errorf("%s: table %s: %w", t.at, t.path, err)
 	}
+	t.doubts = doubts
 	return nil
 }
 
@@ -164,12 +168,17 @@ func tableNamed(all []store.Table, name string) (store.Table, error) {
 	return all[i], nil
 }
 
-// checkTables finds the tables of all computations.
-func (p *plan) checkTables(ctx context.Context, s store.Tables) error {
+// checkTables finds the tables of all computations, and logs what is doubtful of them.
+func (p *plan) checkTables(ctx context.Context, s store.Tables, log *slog.Logger) error {
 	var problems []error
 	for _, n := range p.nodes {
-		_, _, err := n.bind(ctx, s)
+		managed, _, err := n.bind(ctx, s)
 		problems = append(problems, err)
+		for _, t := range managed {
+			for _, d := range t.doubts {
+				log.Warn("a table may not take new rows", "computation", n.id, "table", t.path, "reason", d)
+			}
+		}
 	}
 	return errors.Join(problems...)
 }

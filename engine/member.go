@@ -82,7 +82,7 @@ func (p *Pipeline) enter(ctx context.Context, s store.Store) error {
 		return ErrSpecChanged
 	}
 	p.plan.settle(parts)
-	return p.plan.ready(ctx, s)
+	return p.plan.ready(ctx, s, p.log)
 }
 
 // WorkerGroup is the worker_group of a computation, or of the one whose sink it is.

@@ -22,8 +22,9 @@ type Adopter interface {
 	AdoptTable(ctx context.Context, name, schema, relation string) (TableID, error)
 	// CheckTable looks at a table anew and makes sure that its rows can be read, and
 	// written if writes says so; one that is not a user's need only be there. The
-	// errors are those of AdoptTable.
-	CheckTable(ctx context.Context, id TableID, writes bool) error
+	// errors are those of AdoptTable; doubts are about what may keep some rows from being
+	// written, and need not.
+	CheckTable(ctx context.Context, id TableID, writes bool) (doubts []string, err error)
 }
 
 // ErrRefused: a table of a user does not fit its schema, does not have what is

@@ -78,12 +78,19 @@ func (c *tableCreateCommand) adopt(ctx context.Context, io *streams, ts *openTab
 	if err != nil {
 		return err
 	}
-	if err := a.CheckTable(ctx, id, true); err != nil && !errors.Is(err, store.ErrRefused) {
+	doubts, err := a.CheckTable(ctx, id, true)
+	switch {
+	case err == nil:
+		err = tell(io.err, "table %s stands for %s", *c.Table, c.SQL)
+	case errors.Is(err, store.ErrRefused):
+		err = errors.Join(tell(io.err, "table %s stands for %s, and cannot be used yet:", *c.Table, c.SQL), tell(io.err, "%v", err))
+	default:
 		return err
-	} else if err != nil {
-		return errors.Join(tell(io.err, "table %s stands for %s, and cannot be used yet:", *c.Table, c.SQL), tell(io.err, "%v", err))
 	}
-	return tell(io.err, "table %s stands for %s", *c.Table, c.SQL)
+	for _, d := range doubts {
+		err = errors.Join(err, tell(io.err, "warning: %s", d))
+	}
+	return err
 }
 
 // adopter is the store itself, if it can have tables of users.

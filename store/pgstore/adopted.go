@@ -137,14 +137,17 @@ func whereRows(relation []string) string {
 }
 
 // CheckTable looks at a table anew.
-func (s *Store) CheckTable(ctx context.Context, id store.TableID, writes bool) error {
+func (s *Store) CheckTable(ctx context.Context, id store.TableID, writes bool) (doubts []string, err error) {
 	s.adopted.forget(id)
-	return s.read(ctx, func(ctx context.Context, db pgsql.DBTX) error {
+	err = s.read(ctx, func(ctx context.Context, db pgsql.DBTX) error {
 		r, err := s.relation(ctx, db, id)
 		if err != nil {
 			return err
 		}
 		if r != nil {
+			if writes {
+				doubts = r.doubts()
+			}
 			return r.may(writes)
 		}
 		there, err := s.sql.TableExists(ctx, db, int64(id))
@@ -153,6 +156,7 @@ func (s *Store) CheckTable(ctx context.Context, id store.TableID, writes bool) e
 		}
 		return err
 	})
+	return doubts, err
 }
 
 // relation is what a table of a user's looks like, nil for one that is none, or not

@@ -36,7 +36,7 @@ func (o *own) hashed() int64 { return ask[int64](o.T, "SELECT count(hash) FROM "
 
 func TestARehashThatIsKilledGoesOn(t *testing.T) {
 	o := adopts(t, unhashed, usersColumns)
-	fails(t, o.s.CheckTable(t.Context(), o.id, true), store.ErrRefused, "column hash may be null", "rondo table rehash fills it")
+	fails(t, o.check(true), store.ErrRefused, "column hash may be null", "rondo table rehash fills it")
 	self, err := os.Executable()
 	must(t, err)
 	child := exec.Command(self)
@@ -59,7 +59,7 @@ func TestARehashThatIsKilledGoesOn(t *testing.T) {
 		t.Errorf("it went on with %+v in %d steps, of %d rows", done, steps, left)
 	}
 	o.sql("ALTER TABLE %s ALTER COLUMN hash SET NOT NULL; CREATE INDEX ON %[1]s (hash)")
-	must(t, o.s.CheckTable(t.Context(), o.id, true))
+	must(t, o.check(true))
 	rows, _ := o.listed(store.ListRequest{})
 	if len(rows) != 2000 {
 		t.Errorf("%d rows", len(rows))

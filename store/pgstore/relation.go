@@ -24,6 +24,7 @@ type relation struct {
 	form    *schema.Table
 	columns []column // of the schema, in its order
 	plain   []int    // those of the key that are not computed: what rows are found by
+	bare    []string // columns beside the schema that a new row must have and nothing fills
 	unfound error    // that there is no index to find rows by
 	lacks   []error  // what else is missing to read it
 	denied  []string // the rights that are missing
@@ -51,6 +52,16 @@ func (r *relation) may(write bool) error {
 		return r.refusal(err)
 	}
 	return nil
+}
+
+// doubts tells what may keep rows from being written, and does not have to: a trigger may
+// fill the columns, or no row may ever be made.
+func (r *relation) doubts() (out []string) {
+	for _, name := range r.bare {
+		out = append(out, fmt.Sprintf("column %s is not null, has no default and is not in the schema, so that no row can be made unless a trigger fills it: ALTER TABLE %s ALTER COLUMN %s SET DEFAULT …, or name it in the schema",
+			name, r.quoted, pgx.Identifier{name}.Sanitize()))
+	}
+	return out
 }
 
 // finder looks a user's table up.
@@ -136,6 +147,11 @@ func (f *finder) fit() error {
 		}
 		r.columns = append(r.columns, fits)
 		f.numbers = append(f.numbers, int16(is.Number))
+	}
+	for i := range f.columns {
+		if is := &f.columns[i]; is.Required && !is.Filled && !slices.Contains(f.numbers, int16(is.Number)) {
+			r.bare = append(r.bare, is.Name)
+		}
 	}
 	if len(r.plain) == 0 {
 		errs = append(errs, errors.New("all columns of its key are computed: rows need one to be found by"))

@@ -26,6 +26,7 @@ WHERE n.nspname = @schema::text AND c.relname = @name::text;
 -- Domains count as what they are made of.
 -- name: RelationColumns :many
 SELECT a.attnum::integer AS number, a.attname::text AS name, a.attnotnull AS required,
+    (a.atthasdef OR a.attidentity <> '' OR t.typdefault IS NOT NULL)::boolean AS filled, -- generated ones have a default
     a.attgenerated::text AS generated, a.attidentity::text AS identity,
     format_type(CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END, CASE WHEN t.typtype = 'd' THEN t.typtypmod ELSE a.atttypmod END)::text AS type,
     coalesce(b.typtype, t.typtype)::text AS type_kind,

@@ -91,6 +91,7 @@ func (q *Queries) Relation(ctx context.Context, db DBTX, arg *RelationParams) (R
 
 const relationColumns = `-- name: RelationColumns :many
 SELECT a.attnum::integer AS number, a.attname::text AS name, a.attnotnull AS required,
+    (a.atthasdef OR a.attidentity <> '' OR t.typdefault IS NOT NULL)::boolean AS filled, -- generated ones have a default
     a.attgenerated::text AS generated, a.attidentity::text AS identity,
     format_type(CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END, CASE WHEN t.typtype = 'd' THEN t.typtypmod ELSE a.atttypmod END)::text AS type,
     coalesce(b.typtype, t.typtype)::text AS type_kind,
@@ -105,6 +106,7 @@ type RelationColumnsRow struct {
 	Number        int32
 	Name          string
 	Required      bool
+	Filled        bool
 	Generated     string
 	Identity      string
 	Type          string
@@ -126,6 +128,7 @@ func (q *Queries) RelationColumns(ctx context.Context, db DBTX, id int64) ([]Rel
 			&i.Number,
 			&i.Name,
 			&i.Required,
+			&i.Filled,
 			&i.Generated,
 			&i.Identity,
 			&i.Type,
