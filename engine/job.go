@@ -36,7 +36,7 @@ type job struct {
 	answers  chan partition.Event
 	buffers  buffers
 	scans    [][]*external.Scan // of static tables, by visit stream
-	passes   []uint64           // under way, by visit stream
+	passes   []uint64           // that were completed last, by visit stream
 	lists    sync.WaitGroup
 	writers  map[store.PartitionID][]int // nil unless a timer stream goes by system time
 	blocked  []bool                      // outputs, as the machine was told
@@ -109,7 +109,7 @@ func (j *job) load(ctx context.Context, id store.PartitionID) (err error) {
 		j.mind = j.env.newMind(j.node)
 	}
 	j.blocked, j.looped = make([]bool, len(j.node.outputs)), make([]bool, len(j.node.outputs))
-	j.scans, j.passes = j.node.scans(), make([]uint64, len(j.node.visitors))
+	j.scans = j.node.scans()
 	j.answers = make(chan partition.Event, len(j.node.visitors)+len(j.node.timers))
 	if err := j.openProcessor(ctx); err != nil {
 		return err
@@ -120,6 +120,8 @@ func (j *job) load(ctx context.Context, id store.PartitionID) (err error) {
 		cfg.Told = j.node.told
 	}
 	j.machine = partition.New(cfg, now)
+	begun := j.machine.Status(now)
+	j.passes = lastPasses(&begun)
 	j.machine.Step(now, partition.ReportsRead{Reports: reports})
 	j.order(now)
 	for _, w := range j.machine.Warnings() {

@@ -257,19 +257,26 @@ func (j *job) closeScans() {
 	}
 }
 
-// watchPasses tells tables of passes that are done, each once.
+// watchPasses tells tables of passes that are completed, each once.
 func (j *job) watchPasses(s *partition.Status) {
-	for i := range s.Visitors {
-		v := &s.Visitors[i]
-		pass := v.Pass
-		if v.Empty {
-			pass++ // the last one is done too
-		}
-		if before := j.passes[i]; pass > before && (before > 0 || v.Empty) {
+	last := lastPasses(s)
+	for i, before := range j.passes {
+		if last[i] > before {
 			j.passCompleted(i)
 		}
-		j.passes[i] = pass
 	}
+	j.passes = last
+}
+
+// lastPasses are the numbers of the passes that visit streams completed last, 0 for none.
+func lastPasses(s *partition.Status) []uint64 {
+	last := make([]uint64, len(s.Passes))
+	for i, passes := range s.Passes {
+		if n := len(passes); n > 0 {
+			last[i] = passes[n-1].Pass
+		}
+	}
+	return last
 }
 
 // passCompleted tells the tables of a visit stream that a pass over them is done.
