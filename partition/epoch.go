@@ -172,8 +172,14 @@ func (m *Machine) budget(e *Epoch) Budget {
 	return b
 }
 
-// messagesWait tells whether messages are left for a later epoch.
-func (m *Machine) messagesWait(e *Epoch) bool { return m.inbox.gap || m.inbox.waiting > e.Inputs() }
+// messagesWait tells whether messages are left for a later epoch. Those that are held
+// back want no time: visits that lead elsewhere have all of it.
+func (m *Machine) messagesWait(e *Epoch) bool {
+	if slices.ContainsFunc(m.inputs, func(in *inputStream) bool { return m.inputHeldBack(in.id) }) {
+		return m.inbox.waitingIn(m.laneOpen) > e.Inputs()
+	}
+	return m.inbox.gap || m.inbox.waiting > e.Inputs()
+}
 
 // nextVisits peeks at the visits of an epoch. Beside messages they come along;
 // alone they wait until the epoch is full or their time is up (KV-32). The stream

@@ -271,6 +271,19 @@ func (b *inbox) nextByTime(open func(store.PartitionID) bool, rows, bytes int) [
 	return spans
 }
 
+// waitingIn counts the messages of the open lanes that are held and not taken.
+func (b *inbox) waitingIn(open func(store.PartitionID) bool) (n int) {
+	for _, l := range b.lanes {
+		if len(l.rows) == 0 || !open(l.id.Producer) {
+			continue
+		}
+		for _, h := range l.rows {
+			n += h.row.Count - h.taken
+		}
+	}
+	return n
+}
+
 // take marks the first n messages of the spans as taken, and returns what the
 // commit must do with their rows.
 func (b *inbox) take(spans []Span, n int) []store.InboxTake {

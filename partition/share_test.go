@@ -129,3 +129,31 @@ func TestRepartitionWaitsForFinalPasses(t *testing.T) {
 		})
 	}
 }
+
+// TestMessagesThatAreHeldBackTakeNoTimeFromVisits: while the target of messages is full,
+// visits that lead elsewhere have the partition to themselves (D-18, KV-30).
+func TestMessagesThatAreHeldBackTakeNoTimeFromVisits(t *testing.T) {
+	for name, inputs := range map[string]string{"the only input": "s", "one of two": "s other"} {
+		t.Run(name, func(t *testing.T) {
+			d := newDrive(t, inputs, "sweep", func(d *drive) {
+				var all []uint64
+				for h := range uint64(100) {
+					all = append(all, h)
+				}
+				d.put("/s", "x", all...)
+				d.cost = 100 * time.Microsecond
+				d.cfg.Outputs = []Output{{Stream: "out", Parents: []string{"s"}}}
+				d.cfg.Params.HoldBytes = 100
+			})
+			d.step(Blocked{Outputs: []bool{true}})
+			for range 5 {
+				d.send("s", many(40)...)
+			}
+			d.run(time.Second)
+			epochs, visits := len(d.orders), len(d.visits)
+			if visits < 10*epochs {
+				t.Errorf("%d visits in %d epochs", visits, epochs)
+			}
+		})
+	}
+}
