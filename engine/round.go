@@ -154,7 +154,7 @@ func (p *Pipeline) work(ctx context.Context, e *environment, parts []store.Parti
 		if agreed != nil {
 			parts, err = p.replace(ctx, e, agreed)
 		}
-		if err == nil {
+		if agreed = nil; err == nil {
 			agreed, err = p.round(ctx, e, parts)
 		}
 		goesOn := err == nil && agreed == nil && e.moved(ctx, parts)
@@ -162,6 +162,9 @@ func (p *Pipeline) work(ctx context.Context, e *environment, parts []store.Parti
 			parts, err = e.arrangeAgain(ctx, p.plan)
 		}
 		if err != nil || agreed == nil && !goesOn {
+			if agreed != nil {
+				e.wishes.back(agreed)
+			}
 			e.refuseWishes(ctx, p)
 			return err
 		}
