@@ -62,6 +62,8 @@ func (p *plan) ready(ctx context.Context, s store.Store, log *slog.Logger) error
 }
 
 // compare reads what a store has of a pipeline, and decides what it is to have next.
+// Computations that are completed have carried out what they were told: should they start
+// again, they must not begin with that.
 func (p *Pipeline) compare(ctx context.Context, s store.Catalog) (stored, next *store.Pipeline, parts []store.Partition, err error) {
 	if stored, err = s.Pipeline(ctx); err != nil {
 		return nil, nil, nil, fmt.Errorf("read the stored pipeline: %w", err)
@@ -76,7 +78,9 @@ func (p *Pipeline) compare(ctx context.Context, s store.Catalog) (stored, next *
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("read reports: %w", err)
 	}
-	next, err = p.adopt(stored, len(parts) > 0, reports)
+	if next, err = p.adopt(stored, len(parts) > 0, reports); err == nil {
+		next.Runs = slices.DeleteFunc(next.Runs, func(r store.Run) bool { return finished(of(parts, r.Computation)) })
+	}
 	return stored, next, parts, err
 }
 

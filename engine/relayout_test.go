@@ -15,6 +15,7 @@ import (
 	"github.com/rondo-flow/rondo/partition"
 	"github.com/rondo-flow/rondo/store"
 	"github.com/rondo-flow/rondo/store/storetest"
+	"github.com/rondo-flow/rondo/visit"
 )
 
 // repeated returns the visits that came twice in one pass. A key that is given
@@ -171,7 +172,11 @@ func TestACompletedScannerStartsAgain(t *testing.T) {
 		}
 		r.function = func() flow.Function { return silent{newCountFunction(r)} }
 		s := storetest.NewModel()
-		r.run(s)
+		p := r.start(s)
+		p.must(p.RunNow(t.Context(), "counter", "sweep", 0))
+		<-time.After(time.Second)
+		close(r.gate)
+		p.must(<-p.done)
 		parts, err := s.Partitions(t.Context())
 		if err != nil || parts[0].State != store.Completed {
 			t.Fatal(parts, err)
@@ -181,7 +186,7 @@ func TestACompletedScannerStartsAgain(t *testing.T) {
 		r.edit = func(text string) string {
 			return edit(strings.Replace(text, "sweep = {period", "sweep = {finite = %false; period", 1))
 		}
-		p := r.start(s)
+		p = r.start(s)
 		p.must(<-p.done) // completed, and nobody asked for it to start again
 		r.partitions = 4
 		p = r.start(s)
@@ -191,6 +196,9 @@ func TestACompletedScannerStartsAgain(t *testing.T) {
 		for _, part := range p.VisitStreams()[0].Parts {
 			if part.Pass < 2 {
 				t.Errorf("partition %d is in pass %d again", part.Partition, part.Pass)
+			}
+			if part.Run != (visit.Run{}) {
+				t.Errorf("partition %d obeys a run-now of long ago again: %s", part.Partition, part.Run)
 			}
 		}
 		p.pause()
