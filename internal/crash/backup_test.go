@@ -20,7 +20,7 @@ func TestABackupOfARunningClusterGoesOnElsewhere(t *testing.T) {
 		}
 	}
 	server, elsewhere := newServer(t), newServer(t)
-	f := newFleet(t, server, buildCommand(t), "kept", clusterJob)
+	f := newFleet(t, server, buildCommand(t), "kept", slowJob)
 	for range 3 {
 		f.hire()
 	}

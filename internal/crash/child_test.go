@@ -45,8 +45,10 @@ type orders struct {
 	Layouts []int
 	Every   int
 	AtFinal bool
-	// Lease makes the child a worker of a cluster.
+	// Lease makes the child a worker of a cluster, whose source ends once there is the
+	// file Until; "" waits for none.
 	Lease time.Duration
+	Until string
 }
 
 // released is what a test writes to a child's stdin to end a stall.

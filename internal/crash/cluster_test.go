@@ -18,7 +18,6 @@ import (
 
 	"github.com/rondo-flow/rondo/partition"
 	"github.com/rondo-flow/rondo/store"
-	"github.com/rondo-flow/rondo/store/pgstore/pgtest"
 )
 
 // clusterJob counts rows by key on several workers, and emits each count whenever
@@ -110,18 +109,6 @@ func (f *fleet) check() {
 	}
 }
 
-// newTrio is a cluster of three, and a source of moments.
-func newTrio(t *testing.T, server *pgtest.Server, name string) (*fleet, *rand.Rand) {
-	t.Helper()
-	s := seed()
-	t.Logf("rerun with -seed %d", s)
-	f := newFleet(t, server, buildCommand(t), name, clusterJob)
-	for range 3 {
-		f.hire()
-	}
-	return f, rand.New(rand.NewPCG(s, 1))
-}
-
 // counts are the numbers of partitions that a pipeline goes through.
 var counts = []int{3, 8, 2, 16}
 
@@ -170,7 +157,9 @@ var desired = regexp.MustCompile(`(desired_partition_count"?=)\d+`)
 // again, by whoever leads at the moment, while workers are lost.
 func TestPartitionsAreReplacedWhileWorkersComeAndGo(t *testing.T) {
 	t.Parallel()
-	f, rng := newTrio(t, newServer(t), "replaced")
+	s := seed()
+	t.Logf("rerun with -seed %d", s)
+	f, rng := newTrioOf(t, newServer(t), "replaced", clusterJob), rand.New(rand.NewPCG(s, 1))
 	done := 0
 	for ; done < min(*flagKills, len(counts)) && !f.over(); done++ {
 		f.repartition(counts[done%len(counts)])
@@ -189,7 +178,11 @@ func TestPartitionsAreReplacedWhileWorkersComeAndGo(t *testing.T) {
 func TestADatabaseThatStopsMakesNoWorkerDead(t *testing.T) {
 	t.Parallel()
 	server := newServer(t)
-	f, _ := newTrio(t, server, "stopped")
+	f := newFleet(t, server, buildCommand(t), "stopped", clusterJob)
+	f.lease = "5s" // who gets no processor for so long is rightly taken for dead
+	for range 3 {
+		f.hire()
+	}
 	for range 2 {
 		f.await("all workers to have partitions", func(*store.View) bool {
 			return !slices.ContainsFunc(f.crews, func(c *crew) bool { return !f.owns(c.id()) })
@@ -197,7 +190,7 @@ func TestADatabaseThatStopsMakesNoWorkerDead(t *testing.T) {
 		if err := server.Crash(); err != nil {
 			t.Fatal(err)
 		}
-		<-time.After(2500 * time.Millisecond) // leases of 1 s end
+		<-time.After(6 * time.Second) // leases end
 		if err := server.Begin(); err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package crash
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -28,6 +29,7 @@ type fleet struct {
 	worker  func(data string) *exec.Cmd // makes a worker; nil: rondo worker
 	look    *pgstore.Store              // of the test, which runs nothing
 	resized string                      // the computation that is repartitioned; "": counter
+	lease   string                      // of the rondo command; "": 1s
 	crews   []*crew
 	all     []*crew
 }
@@ -120,7 +122,7 @@ func (f *fleet) run(args ...string) []byte {
 func (f *fleet) hire() {
 	f.t.Helper()
 	data := filepath.Join(f.dir, fmt.Sprint("data", len(f.all)))
-	c := &crew{cmd: exec.Command(f.command, "worker", "--store", f.url, "--lease", "1s", "--data", data), end: make(chan struct{})}
+	c := &crew{cmd: exec.Command(f.command, "worker", "--store", f.url, "--lease", cmp.Or(f.lease, "1s"), "--data", data), end: make(chan struct{})}
 	if f.worker != nil {
 		c.cmd = f.worker(data)
 	}

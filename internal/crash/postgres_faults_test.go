@@ -48,7 +48,12 @@ func (j *job) withstand(f fault) {
 				j.t.Errorf("strike %d: %v", struck, err)
 			}
 			struck++
-			wait(hold)
+			if wait(hold); !f.quiet {
+				select {
+				case <-through:
+				case <-p.err.heard:
+				}
+			}
 			if err := f.heal(); err != nil {
 				j.t.Errorf("heal %d: %v", struck, err)
 			}
@@ -161,7 +166,7 @@ func TestFiguresAreExactThroughAFailOverOfTheDatabase(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	j := newJob(t, seed(), shape{rows: 100})
+	j := newJob(t, seed(), shape{rows: 20})
 	j.command = buildCommand(t)
 	j.on(first, "job")
 	j.store = pgtest.Both(first, second, "job")

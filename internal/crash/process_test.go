@@ -34,7 +34,7 @@ func start(t *testing.T, meant bool, name string, env []string, args ...string) 
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), longest)
 	p := &process{t: t, cmd: exec.CommandContext(ctx, name, args...)}
-	p.err.meant = meant
+	p.err.meant, p.err.heard = meant, make(chan struct{})
 	p.cmd.Env = append(p.cmd.Environ(), env...)
 	p.err.kill = func() { _ = p.cmd.Process.Kill() }
 	p.cmd.Stderr = &p.err
@@ -150,6 +150,7 @@ type complaints struct {
 	line  []byte // what has come of a line
 	meant bool
 	found bool
+	heard chan struct{} // closed when it is found
 }
 
 func (c *complaints) Write(b []byte) (int, error) {
@@ -157,7 +158,9 @@ func (c *complaints) Write(b []byte) (int, error) {
 	c.line = append(c.line, b...)
 	for line, rest, whole := bytes.Cut(c.line, []byte("\n")); whole; line, rest, whole = bytes.Cut(c.line, []byte("\n")) {
 		if !bytes.Contains(line, []byte(" level=INFO ")) && !c.found {
-			if c.found = true; !c.meant {
+			c.found = true
+			close(c.heard)
+			if !c.meant {
 				c.kill()
 			}
 		}
