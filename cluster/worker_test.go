@@ -89,7 +89,8 @@ func (r *rig) open(worker string) *pgstore.Store {
 type program struct {
 	functions []string // of its own, which pass rows on
 	own       map[string]flow.Function
-	queueless bool // it knows no queues
+	queueless bool            // it knows no queues
+	over      <-chan struct{} // made up rows end then; nil: when their count is reached
 	specDir   string
 	group     string
 }
@@ -104,7 +105,7 @@ func (f passOn) OnMessage(_ context.Context, rt flow.Runtime, m flow.Message, ou
 
 func (p *program) options(s *spec.Spec, dir string) (engine.Options, error) {
 	o := engine.Options{Spec: s, Functions: &flow.Registry{}, Connectors: &connector.Registry{}, SpecDir: p.specDir, DataDir: dir, Log: slog.New(slog.DiscardHandler)}
-	errs := []error{function.Register(o.Functions), file.Register(o.Connectors), datagen.Register(o.Connectors)}
+	errs := []error{function.Register(o.Functions), file.Register(o.Connectors), o.Connectors.AddSource(datagen.Class, p.made)}
 	if !p.queueless {
 		errs = append(errs, queue.Register(o.Connectors))
 	}
