@@ -33,8 +33,8 @@ func TestVisitsNeverSeeOldState(t *testing.T) {
 		}
 	})
 	t.Logf("%d visits, %d of them within an epoch of a message of their key", visits.Load(), met.Load())
-	if *seeds >= 25 && met.Load() < 10_000 {
-		t.Errorf("only %d visits met a message", met.Load())
+	if 2*met.Load() < visits.Load() {
+		t.Errorf("%d of %d visits met a message: most are to", met.Load(), visits.Load())
 	}
 }
 

@@ -92,12 +92,12 @@ func TestR35TheConditionIsJudgedAtDelivery(t *testing.T) {
 		w.load(500, keys, 10*time.Second)
 		ttl.Store(int64(time.Second))
 		w.load(500, keys, 10*time.Second)
+		for late.Load() < 100 { // the race was not run as often as it is to be
+			w.load(500, keys, 10*time.Second)
+		}
 		w.pause()
 		l := w.rec.Committed()
 		w.check(flowtest.Fresh(l), flowtest.NoGhost(l), flowtest.Once(l))
-		if late.Load() < 100 {
-			t.Errorf("%d keys were refreshed while they waited: the race was not run", late.Load())
-		}
 	})
 }
 
