@@ -181,6 +181,7 @@ func TestAClientSetsAndOrdersWhatThePipelineThenDoes(t *testing.T) {
 	if err != nil || in.Version != 2 || !strings.Contains(in.Dynamic, `"period"="2h"`) {
 		t.Errorf("the spec is %v, %v", in, err)
 	}
+	r.shows(t, "no partition that is still starting", func(*console.Visits) bool { return len(r.pipeline.VisitStreams()[0].Parts) > 0 })
 	if err := r.client.RunNow(ctx, users, "sweep", console.RunNowRequest{Period: "1h"}); err != nil {
 		t.Fatal(err)
 	}
@@ -188,10 +189,9 @@ func TestAClientSetsAndOrdersWhatThePipelineThenDoes(t *testing.T) {
 	if err := r.client.RunNow(ctx, users, "sweep", console.RunNowRequest{}); !errors.As(err, &refused) || refused.Status != http.StatusConflict || refused.Wrong() {
 		t.Errorf("a second run-now: %v", err)
 	}
-	v, err := r.client.Visits(ctx)
-	if err != nil || len(v.Streams) != 1 || v.Streams[0].Computation != users || !v.Running {
-		t.Errorf("visits: %v, %v", v, err)
-	}
+	r.shows(t, "the run-now", func(v *console.Visits) bool {
+		return v.Running && len(v.Streams) == 1 && v.Streams[0].Computation == users && v.Streams[0].RunNow
+	})
 	p, err := r.client.Passes(ctx, users, "sweep")
 	if err != nil || p.Computation != users || len(p.Partitions) == 0 {
 		t.Errorf("passes: %v, %v", p, err)
@@ -202,6 +202,22 @@ func TestAClientSetsAndOrdersWhatThePipelineThenDoes(t *testing.T) {
 	if in, err = r.client.Spec(ctx); err != nil || in.Version != set.Version || strings.Contains(in.Dynamic, "period") {
 		t.Errorf("without the setting the spec is %v, %v", in, err)
 	}
+}
+
+// shows asks for the visit streams until they are as they come to be.
+func (r *running) shows(t *testing.T, what string, so func(*console.Visits) bool) {
+	t.Helper()
+	for range 20_000 {
+		v, err := r.client.Visits(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if so(v) {
+			return
+		}
+		<-time.After(time.Millisecond)
+	}
+	t.Fatalf("the visit streams never show %s", what)
 }
 
 func TestPauseEndsTheRun(t *testing.T) {
