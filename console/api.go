@@ -45,6 +45,9 @@ type Worker struct {
 	Controller bool    `json:"controller"`
 	Partitions int     `json:"partitions"`
 	Unseen     float64 `json:"unseen_seconds"`
+	// Silent: it has not been heard of for longer than its lease, so that others get its
+	// partitions.
+	Silent bool `json:"silent"`
 	// ClockOff is how far the clock of its machine is before that of the database.
 	ClockOff float64 `json:"clock_off_seconds"`
 }

@@ -151,7 +151,7 @@ func (t *manned) worker(w *store.Worker, parts []store.Partition) console.Worker
 	info, _ := cluster.InfoOf(w) // one of another version may tell other things
 	out := console.Worker{
 		ID: w.ID, Group: w.Group, Host: info.Host, PID: info.PID, Controller: t.view.Lease.Holder == w.ID,
-		Unseen: w.Unseen.Seconds(),
+		Unseen: w.Unseen.Seconds(), Silent: w.Unseen > cmp.Or(info.Lease, cluster.DefaultLease),
 	}
 	if info.Wall != 0 {
 		out.ClockOff = time.Duration(info.Wall - (t.view.Now - int64(w.Unseen))).Seconds()
@@ -190,7 +190,7 @@ func clusterProblems(s *console.Status) []console.Problem {
 		if off := time.Duration(w.ClockOff * float64(time.Second)); off.Abs() > time.Minute {
 			add("/workers/"+w.ID, "the clock of host %s is off by %s; the database's is used", w.Host, off.Round(time.Second))
 		}
-		if w.Unseen > cluster.DefaultLease.Seconds() {
+		if w.Silent {
 			add("/workers/"+w.ID, "it has been silent for %.0f s", w.Unseen)
 		}
 	}
@@ -213,7 +213,11 @@ func (t *manned) Visits(ctx context.Context) (*console.Visits, error) {
 		all = append(all, v.VisitStream)
 	}
 	works := len(t.view.Workers) > 0 && t.view.Unfinished > 0
-	return console.VisitsOf(t.pipeline.Name, works, all, time.Unix(0, t.view.Now)), nil
+	out := console.VisitsOf(t.pipeline.Name, works, all, time.Unix(0, t.view.Now))
+	for i := range out.Streams { // what is read ahead is in no store
+		out.Streams[i].Ready, out.Streams[i].ReadyBytes = nil, nil
+	}
+	return out, nil
 }
 
 // SetDynamic stores another dynamic spec, which all workers follow. It is decided

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"text/tabwriter"
 	"time"
 
@@ -48,7 +49,7 @@ func stateText(s *console.Status) string {
 	case s.Completed:
 		return "completed"
 	case len(s.Workers) > 0:
-		return "running on " + pluralDigits(int64(len(s.Workers)), "worker")
+		return workersState(s.Workers)
 	case s.State == string(engine.Running):
 		return running
 	case s.Running:
@@ -56,6 +57,26 @@ func stateText(s *console.Status) string {
 	default:
 		return s.State
 	}
+}
+
+// workersState tells how many workers run a pipeline, and how many may.
+func workersState(workers []console.Worker) string {
+	heard, least, most := 0, math.Inf(1), 0.0
+	for i := range workers {
+		if w := &workers[i]; w.Silent {
+			least, most = min(least, w.Unseen), max(most, w.Unseen)
+		} else {
+			heard++
+		}
+	}
+	text := "running on " + pluralDigits(int64(heard), "worker")
+	if heard < len(workers) {
+		text += fmt.Sprintf(", %d more silent for %.0fs", len(workers)-heard, least)
+		if math.Round(least) < math.Round(most) {
+			text += fmt.Sprintf(" to %.0fs", most)
+		}
+	}
+	return text
 }
 
 // pendingText is how many timers are set.

@@ -23,6 +23,12 @@ func TestTheHeadOfTheStatusShows(t *testing.T) {
 			"p: draining, running for 4s, spec version 0\n0 messages, 0 epochs, 0 visits, 0 passes\n1 200 timers fired, 3 pending\nPARTITION"},
 		{"one that was paused", console.Status{State: "stopped", Partitions: waiting, Timers: &console.Timers{Pending: 100_000, More: true}},
 			"p: stopped, spec version 0\n0 messages, 0 epochs, 0 visits, 0 passes, 1 203 messages in flight\n0 timers fired, more than 100 000 pending\nPARTITION"},
+		{"one of a cluster", console.Status{Running: true, State: string(engine.Running), Workers: []console.Worker{{ID: "a", Unseen: 1}, {ID: "b"}}},
+			"p: running on 2 workers, spec version 0\n"},
+		{"one whose workers are silent", console.Status{Running: true, Workers: []console.Worker{{ID: "a", Unseen: 11.6, Silent: true}, {ID: "b", Unseen: 3}}},
+			"p: running on 1 worker, 1 more silent for 12s, spec version 0\n"},
+		{"one whose workers are all silent", console.Status{Running: true, Workers: []console.Worker{{ID: "a", Unseen: 11.6, Silent: true}, {ID: "b", Unseen: 25, Silent: true}}},
+			"p: running on 0 workers, 2 more silent for 12s to 25s, spec version 0\n"},
 		{"a completed one", console.Status{State: "completed", Completed: true, Timers: &console.Timers{}},
 			"p: completed, spec version 0\n0 messages, 0 epochs, 0 visits, 0 passes\n0 timers fired, 0 pending\nPARTITION"},
 	} {
