@@ -213,16 +213,22 @@ func (m *Member) Live(ctx context.Context, groupOf func(computation string) stri
 	controller.Go(func() { m.govern(ctx, groupOf) })
 	ticker := time.NewTicker(m.o.Lease / 5)
 	defer ticker.Stop()
-	for ctx.Err() == nil {
+	for unheard := false; ctx.Err() == nil; {
 		select {
 		case <-ctx.Done():
 			continue
 		case <-ticker.C:
 		case <-m.news:
 		}
-		if err := m.beat(ctx); err != nil && ctx.Err() == nil {
-			m.o.Log.Warn("the cluster cannot be told that this worker lives", "error", err)
+		err := m.beat(ctx)
+		switch {
+		case ctx.Err() != nil:
+		case err != nil && !unheard: // one line for each outage
+			m.o.Log.Warn("the cluster cannot be told that this worker lives, trying again and again", "error", err)
+		case err == nil && unheard:
+			m.o.Log.Info("the cluster hears of this worker again")
 		}
+		unheard = err != nil
 	}
 	controller.Wait()
 	return m.Leave(ctx)

@@ -28,13 +28,23 @@ func Run(told context.Context, s Store, o Options, work func(context.Context, *s
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
+	away := false // and the log has it
 	for {
-		sum, err := turn(told, s, o, work)
+		sum, err := turn(told, s, o, func(ctx context.Context, p *spec.Spec, m *Member) (*engine.Summary, error) {
+			if away {
+				o.Log.Info("the store answers again")
+			}
+			away = false
+			return work(ctx, p, m)
+		})
 		switch {
 		case errors.Is(err, engine.ErrSpecChanged):
 			o.Log.Info("another spec was submitted, starting again with it")
 		case outlives(err) && told.Err() == nil:
-			o.Log.Warn("the store does not answer, trying again", "in", submittedEvery, "error", err)
+			if !away {
+				o.Log.Warn("the store does not answer, trying again and again", "every", submittedEvery, "error", err)
+			}
+			away = true
 			pause(told)
 		default:
 			return sum, err

@@ -60,6 +60,7 @@ type board struct {
 	status  PartitionStatus
 	shown   time.Duration // when the machine's part of it was so
 	drained bool
+	away    bool // the log has that the store does not answer, and not yet that it does again
 	busy    *busy
 }
 
@@ -79,6 +80,15 @@ func (b *board) setDrained(on bool) bool {
 	defer b.mu.Unlock()
 	news := on && !b.drained
 	b.drained = on
+	return news
+}
+
+// setAway tells whether that is news.
+func (b *board) setAway(on bool) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	news := on != b.away
+	b.away = on
 	return news
 }
 

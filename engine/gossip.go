@@ -29,6 +29,8 @@ type gossip struct {
 	// owners are those of partitions as of an assignment.
 	owners     map[store.PartitionID]owner
 	assignment uint64
+
+	deafToSizes, deafToReports outage
 }
 
 func (e *environment) newGossip(p *plan, parts []store.Partition) *gossip {
@@ -50,9 +52,11 @@ func (g *gossip) run(ctx context.Context) error {
 	for told := (&store.Hint{}); ; told = g.listen(ctx) {
 		if now := g.env.clock.mono(); now-asked >= sizesEvery {
 			asked, told.All = now, true // a hint may be lost
-			g.warn(ctx, "the inboxes of other workers cannot be read", g.measure(ctx))
+			g.warn(ctx, &g.deafToSizes, "the inboxes of other workers cannot be read", g.measure(ctx))
 		}
-		g.warn(ctx, "what other workers have done cannot be read", g.hear(ctx, told))
+		if err := g.hear(ctx, told); err != nil || told.All { // else it may not have asked
+			g.warn(ctx, &g.deafToReports, "what other workers have done cannot be read", err)
+		}
 		select {
 		case <-ctx.Done():
 			return nil
@@ -63,9 +67,9 @@ func (g *gossip) run(ctx context.Context) error {
 	}
 }
 
-func (g *gossip) warn(ctx context.Context, what string, err error) {
-	if err != nil && ctx.Err() == nil {
-		g.env.log.Warn(what, "error", err)
+func (g *gossip) warn(ctx context.Context, o *outage, what string, err error) {
+	if ctx.Err() == nil {
+		o.tell(g.env.log, what, err)
 	}
 }
 

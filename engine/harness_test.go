@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"slices"
@@ -40,6 +41,7 @@ type rig struct {
 	dead       string // a source partition that cannot be opened
 	timed      bool   // the source has watermarks of its own: the time of the next row
 	shared     bool   // several workers run it
+	log        io.Writer
 }
 
 // newRig makes n rows over the given number of keys, in two source partitions.
@@ -90,6 +92,9 @@ func (r *rig) prepare(text string) (*Pipeline, error) {
 	}
 	functions, connectors := r.registries()
 	o := Options{Spec: s, Functions: functions, Connectors: connectors, Log: slog.New(slog.DiscardHandler), VisitBuffer: r.buffer}
+	if r.log != nil {
+		o.Log = slog.New(slog.NewTextHandler(r.log, nil))
+	}
 	if os.Getenv("RONDO_TEST_LOG") != "" {
 		o.Log = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	}

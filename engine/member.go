@@ -113,15 +113,18 @@ func (e *environment) moved(ctx context.Context, parts []store.Partition) bool {
 // come or go, or nothing is left to do anywhere.
 func (e *environment) attend(ctx context.Context, p *Pipeline, parts []store.Partition) error {
 	var known store.View // all of which the round takes into account
+	var o outage
 	for {
 		v, changed := e.member.View()
 		over, err := e.follow(ctx, p, parts, v, &known)
 		var again <-chan time.Time
+		if ctx.Err() == nil && !errors.Is(err, ErrSpecChanged) {
+			o.tell(e.log, "what has changed in the cluster cannot be read", err)
+		}
 		switch {
 		case errors.Is(err, ErrSpecChanged):
 			return err
 		case err != nil && ctx.Err() == nil:
-			e.log.Warn("what has changed in the cluster cannot be read, trying again", "in", sizesEvery, "error", err)
 			again = time.After(sizesEvery)
 		case over:
 			e.halt.Load().end()

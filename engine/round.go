@@ -197,12 +197,16 @@ func again(err error) bool {
 // arrangeAgain arranges between two rounds, however long the store cannot be
 // reached.
 func (e *environment) arrangeAgain(ctx context.Context, p *plan) ([]store.Partition, error) {
+	var o outage
 	for backoff := firstBackoff; ; backoff = min(2*backoff, lastBackoff) {
 		parts, err := e.arrange(ctx, p)
-		if err == nil || !again(err) || e.pausing.Load() {
+		if err != nil && !again(err) || e.pausing.Load() {
 			return parts, err
 		}
-		e.log.Warn("the partitions cannot be read, trying again", "in", backoff, "error", err)
+		o.tell(e.log, "the partitions cannot be read", err)
+		if err == nil {
+			return parts, nil
+		}
 		e.newHalt() // the former one has ended, and would end the wait
 		if !e.sleep(ctx, backoff) {
 			return nil, ctx.Err()

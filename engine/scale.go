@@ -24,6 +24,7 @@ const slowestLook = 10 * time.Second
 // followLoad asks for the numbers of partitions that the load wants, until the round
 // ends. A new leader begins anew, and so changes nothing for a while.
 func (e *environment) followLoad(ctx context.Context, p *Pipeline) {
+	var o outage
 	for {
 		var look <-chan time.Time
 		if every, follows := e.lookEvery(p.plan); follows {
@@ -40,8 +41,8 @@ func (e *environment) followLoad(ctx context.Context, p *Pipeline) {
 			e.scales = scales{}
 			continue
 		}
-		if err := e.lookAtLoad(ctx, p.plan); err != nil && ctx.Err() == nil {
-			e.log.Warn("the load cannot be read, the numbers of partitions stay", "error", err)
+		if err := e.lookAtLoad(ctx, p.plan); ctx.Err() == nil {
+			o.tell(e.log, "the load cannot be read, the numbers of partitions stay", err)
 		}
 	}
 }

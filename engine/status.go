@@ -25,14 +25,19 @@ func (j *job) publish(now visit.Instant, atOnce bool) {
 	j.orderAgain(now, &status)
 	j.watchPasses(&status)
 	failed := j.failures()
+	good := false
 	j.board.update(func(s *PartitionStatus) {
 		j.board.shown = now.Mono
 		s.Failed = failed
 		before := s.progress()
-		if s.Status = status; s.progress() > before {
+		s.Status = status
+		if good = s.progress() > before; good {
 			s.Error = ""
 		}
 	})
+	if good && j.board.setAway(false) {
+		j.env.log.Info("the store answers again", "computation", j.node.id, "partition", j.stored.Partition.ID)
+	}
 }
 
 // failures names the inputs that the function processor left out.

@@ -67,11 +67,23 @@ func (e *environment) supervise(ctx context.Context, n *node, id store.Partition
 			return fmt.Errorf("computation %s, partition %d: %w", n.id, id, err)
 		}
 		b.update(func(s *PartitionStatus) { s.Phase, s.Error, s.Restarts = BackedOff, err.Error(), s.Restarts+1 })
-		e.log.Error("job failed, starting it again", "computation", n.id, "partition", id, "in", backoff, "error", err)
+		e.failed(b, n, err, backoff)
 		if !e.sleep(ctx, backoff) {
 			return ctx.Err()
 		}
 		backoff = min(2*backoff, lastBackoff)
+	}
+}
+
+// failed logs that a job starts again. While the store does not answer one line says it
+// all, until an epoch is good again.
+func (e *environment) failed(b *board, n *node, err error, in time.Duration) {
+	log := e.log.With("computation", n.id, "partition", b.part.ID)
+	switch {
+	case !unanswered(err):
+		log.Error("job failed, starting it again", "in", in, "error", err)
+	case b.setAway(true):
+		log.Error("job failed, starting it again and again until the store answers", "error", err)
 	}
 }
 
