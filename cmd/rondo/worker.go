@@ -47,8 +47,8 @@ func (c *workerCommand) Run(io *streams) (err error) {
 		log.Warn("leaving at the next epoch bound; Ctrl-C again quits at once")
 		tell()
 	}, func() { log.Warn("quitting: " + committed) }, time.Now)()
-	shared, err := pgstore.Open(told, c.Store, pgstore.Options{Worker: id, Logger: log})
-	if err != nil {
+	shared, err := openWaiting(told, c.Store, pgstore.Options{Worker: id, Logger: log})
+	if shared == nil {
 		return err
 	}
 	defer quitIfSilent(told, shared, log)()
@@ -64,6 +64,34 @@ func (c *workerCommand) Run(io *streams) (err error) {
 	}
 	log.Info("ended", "completed", sum.Completed)
 	return printSummary(io.out, "text", name, &outcome{Summary: sum})
+}
+
+// openAgain is how often a worker tries to open a store that does not answer.
+const openAgain = time.Second
+
+// openWaiting opens the store, however long it does not answer: losing the database
+// stops progress, and no process. It returns nothing once told is done.
+func openWaiting(told context.Context, url string, o pgstore.Options) (*pgstore.Store, error) {
+	for waits := false; ; waits = true {
+		s, err := pgstore.Open(told, url, o)
+		switch {
+		case err == nil:
+			if waits {
+				o.Logger.Info("the store answers")
+			}
+			return s, nil
+		case told.Err() != nil:
+			return nil, nil
+		case !pgstore.ComesBack(err):
+			return nil, err
+		case !waits:
+			o.Logger.Warn("the store does not answer, waiting for it", "error", err)
+		}
+		select {
+		case <-told.Done():
+		case <-time.After(openAgain):
+		}
+	}
 }
 
 // work takes part in the cluster until the pipeline is completed, its spec changes,
