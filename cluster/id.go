@@ -7,9 +7,15 @@ import (
 )
 
 // NewID makes the id of a worker: the host's name, for those who read it, and what
-// no other worker has.
+// no other worker has. It is plain ASCII, as names of a database's sessions are.
 func NewID() string {
 	host, _, _ := strings.Cut(thisProcess().Host, ".")
+	host = strings.Map(func(r rune) rune {
+		if r <= ' ' || r > '~' {
+			return '-'
+		}
+		return r
+	}, host)
 	return host[:min(len(host), 20)] + "-" + strings.ToLower(rand.Text()[:10])
 }
 

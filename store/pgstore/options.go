@@ -28,7 +28,8 @@ type Options struct {
 	Schema string
 	// Worker is the id of a worker of a cluster, whose store this is: others may
 	// have the store open too, and only partitions assigned to the worker get a
-	// generation. Empty: the store belongs to this process alone.
+	// generation. Up to 50 characters of ASCII. Empty: the store belongs to this process
+	// alone.
 	Worker string
 	// Connections is how many there are at most, 8, beside the one that holds the
 	// store for this process.
@@ -109,7 +110,11 @@ func locate(url string, o Options) (*place, error) {
 		params["application_name"] = fmt.Sprintf("rondo, process %d on %s", os.Getpid(), host)
 	}
 	if o.Worker != "" {
-		params["application_name"] = sessionName(o.Worker)
+		name := sessionName(o.Worker)
+		if len(name) > 63 || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r > '~' }) {
+			return nil, fmt.Errorf("%q is no id of a worker: it has up to %d letters, digits and signs of ASCII, since the server would change its sessions' names, by which others end them", o.Worker, 63-len(sessionName("")))
+		}
+		params["application_name"] = name
 	}
 	config.MaxConns = int32(o.Connections)
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
