@@ -322,7 +322,7 @@ func (m *Machine) addVisitors(c *store.Commit, totals *store.Totals) {
 			d = v.machine.Retire()
 		}
 		c.Visitors = append(c.Visitors, v.rows(d)...)
-		totals.Passes += v.newPasses()
+		totals.Passes += v.machine.Ended() - v.counted
 	}
 }
 
@@ -420,7 +420,7 @@ func (m *Machine) committed(now visit.Instant, e Committed) {
 	m.open = nil
 	m.finished = o.commit.Done
 	for _, v := range m.visitors {
-		v.counted = v.lastPass()
+		v.counted = v.machine.Ended()
 		v.machine.EpochCommitted(now)
 		v.machine.Wrote(e.Names)
 		for _, k := range e.Written {

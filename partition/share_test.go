@@ -157,3 +157,20 @@ func TestMessagesThatAreHeldBackTakeNoTimeFromVisits(t *testing.T) {
 		})
 	}
 }
+
+// TestEveryPassIsCounted: without keys, many passes are completed between two commits.
+func TestEveryPassIsCounted(t *testing.T) {
+	d := newDrive(t, "", "sweep", func(d *drive) {
+		d.cfg.Visitors[0].Params.Finite = false
+		d.cfg.Visitors[0].Params.FillPeriod = 0
+	})
+	d.run(30 * time.Second)
+	if counted, pass := d.cfg.Job.Totals.Passes, d.status(0).Pass; counted < pass/2 || counted >= pass {
+		t.Errorf("%d passes are counted, and it is in pass %d", counted, pass)
+	}
+	d.restart()
+	d.run(6 * time.Second)
+	if counted, pass := d.cfg.Job.Totals.Passes, d.status(0).Pass; counted < pass/2 || counted >= pass {
+		t.Errorf("after a restart, %d passes are counted, and it is in pass %d", counted, pass)
+	}
+}

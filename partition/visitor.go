@@ -15,7 +15,9 @@ type visitor struct {
 	// followed: its upstreams are completed, and no timer was due before it then
 	// (KV-33).
 	followed bool
-	// counted is the last pass that is in the totals.
+	// counted are the passes that this job has completed and that are in the totals. They
+	// are stored in one transaction with the summaries: so a pass that ended without it is
+	// counted by the next job.
 	counted uint64
 	// served counts the visits it had, as far as the order of streams depends on
 	// it.
@@ -44,34 +46,12 @@ func StoredVisits(stream string, rows []store.VisitorRow) visit.Stored {
 }
 
 func newVisitor(v Visitor, rows []store.VisitorRow, now visit.Instant) *visitor {
-	out := &visitor{
+	return &visitor{
 		stream:    v.Config.Stream,
 		upstream:  v.Upstream,
 		machine:   visit.New(v.Config, v.Params, StoredVisits(v.Config.Stream, rows), now),
 		watermark: store.NoTime,
 	}
-	out.counted = out.lastPass()
-	return out
-}
-
-// lastPass is the number of the last pass that ended.
-func (v *visitor) lastPass() uint64 {
-	if s := v.machine.Summaries(); len(s) > 0 {
-		return s[len(s)-1].Pass
-	}
-	return 0
-}
-
-// newPasses counts the passes that ended and are not in the totals. Summaries
-// and totals are stored in one transaction, so a pass that ended without it is
-// counted by the next job.
-func (v *visitor) newPasses() (n uint64) {
-	for _, s := range v.machine.Summaries() {
-		if s.Pass > v.counted {
-			n++
-		}
-	}
-	return n
 }
 
 func (v *visitor) state() store.StreamState {

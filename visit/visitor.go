@@ -17,6 +17,7 @@ type Visitor struct {
 	sched schedule
 	aged  schedule  // the pass, whatever the period was meanwhile
 	past  []Summary // completed passes, oldest first
+	ended uint64    // passes that this Visitor has summed up
 
 	fill   fill
 	buffer buffer
@@ -179,8 +180,13 @@ func (v *Visitor) sumUp(now Instant) {
 		Counters: v.pass.counters,
 	})
 	v.past = newest(v.past)
+	v.ended++
 	v.saved.summaries = false
 }
+
+// Ended is the number of passes that were completed since New, one that was found
+// complete and not summed up among them.
+func (v *Visitor) Ended() uint64 { return v.ended }
 
 // Summaries returns the summaries of the last 16 completed passes, oldest first.
 func (v *Visitor) Summaries() []Summary { return v.past }
