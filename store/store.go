@@ -81,7 +81,27 @@ type Pipeline struct {
 	Version uint64
 	// Runs are the run-now commands, at most one for a visit stream (KV-49).
 	Runs []Run
+	// Target is what the workers of a cluster are to be about (D-21). A process that
+	// has the store for itself does not look at it. Aimed is the version that it has been
+	// so since.
+	Target Target
+	Aimed  uint64
 }
+
+// Target is what a pipeline that workers run was told to be about.
+type Target uint8
+
+// The targets of a pipeline.
+const (
+	// ToWork: take input, until the pipeline is completed.
+	ToWork Target = iota
+	// ToPause: run no jobs; what is in flight stays in the store.
+	ToPause
+	// ToDrain: take no new source input, and work through what is in flight.
+	ToDrain
+	// ToRest follows ToDrain once nothing is in flight: run no jobs.
+	ToRest
+)
 
 // Run is a command that all partitions run one pass of a visit stream at once.
 type Run struct {
@@ -91,6 +111,9 @@ type Run struct {
 	// Period is the length of the pass in nanoseconds, 0 for as fast as may be.
 	Period int64
 }
+
+// Aim gives p another target, to be stored.
+func (p *Pipeline) Aim(to Target) { p.Target, p.Aimed = to, p.Version+1 }
 
 // Clone copies p, so that neither sees a change of the other.
 func (p *Pipeline) Clone() *Pipeline {
@@ -102,7 +125,7 @@ func (p *Pipeline) Clone() *Pipeline {
 // Equal tells whether both say the same.
 func (p *Pipeline) Equal(o *Pipeline) bool {
 	return p.Name == o.Name && p.Static == o.Static && p.Dynamic == o.Dynamic && p.Loaded == o.Loaded &&
-		p.Version == o.Version && slices.Equal(p.Runs, o.Runs)
+		p.Version == o.Version && p.Target == o.Target && p.Aimed == o.Aimed && slices.Equal(p.Runs, o.Runs)
 }
 
 // Equal tells whether both reports say the same.

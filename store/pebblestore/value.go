@@ -166,13 +166,16 @@ func appendPipeline(dst []byte, p *store.Pipeline) []byte {
 	for _, s := range []string{p.Name, p.Static, p.Dynamic, p.Loaded} {
 		dst = appendText(dst, s)
 	}
-	if len(p.Runs) == 0 {
+	if len(p.Runs) == 0 && p.Aimed == 0 {
 		return dst // as format 1 has it
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(p.Runs)))
 	for _, r := range p.Runs {
 		dst = appendText(appendText(dst, r.Computation), r.Stream)
 		dst = binary.AppendVarint(binary.AppendUvarint(dst, r.ID), r.Period)
+	}
+	if p.Aimed != 0 {
+		dst = binary.AppendUvarint(append(dst, byte(p.Target)), p.Aimed)
 	}
 	return dst
 }
@@ -184,6 +187,9 @@ func decodePipeline(value []byte) (*store.Pipeline, error) {
 		for n := f.count(); n > 0; n-- {
 			p.Runs = append(p.Runs, store.Run{Computation: f.text(), Stream: f.text(), ID: f.uint(), Period: f.int()})
 		}
+	}
+	if !f.bad && len(f.rest) > 0 {
+		p.Target, p.Aimed = store.Target(f.uint()), f.uint()
 	}
 	return p, f.end("pipeline")
 }

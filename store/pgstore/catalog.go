@@ -27,7 +27,7 @@ func (s *Store) Pipeline(ctx context.Context) (out *store.Pipeline, err error) {
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
 		}
-		out = &store.Pipeline{Name: string(p.Name), Static: string(p.Static), Dynamic: string(p.Dynamic), Loaded: string(p.Loaded), Version: uint64(p.Version)}
+		out = &store.Pipeline{Name: string(p.Name), Static: string(p.Static), Dynamic: string(p.Dynamic), Loaded: string(p.Loaded), Version: uint64(p.Version), Target: store.Target(p.Target), Aimed: uint64(p.Aimed)}
 		for i := range p.RunIds {
 			out.Runs = append(out.Runs, store.Run{
 				Computation: string(p.RunComputations[i]), Stream: string(p.RunStreams[i]), ID: uint64(p.RunIds[i]), Period: p.RunPeriods[i],
@@ -59,6 +59,7 @@ func (s *Store) Submit(ctx context.Context, p *store.Pipeline, more []store.Part
 		RunStreams:      texts(p.Runs, func(r *store.Run) string { return r.Stream }),
 		RunIds:          numbers(p.Runs, func(r *store.Run) int64 { return int64(r.ID) }),
 		RunPeriods:      numbers(p.Runs, func(r *store.Run) int64 { return r.Period }),
+		Target:          int16(p.Target), Aimed: int64(p.Aimed),
 	}
 	err := s.change(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		saved, err := s.savePipeline(ctx, tx, p.Version, &next)
@@ -82,7 +83,7 @@ func (s *Store) savePipeline(ctx context.Context, tx pgsql.DBTX, former uint64, 
 	}
 	return s.sql.UpdatePipeline(ctx, tx, &pgsql.UpdatePipelineParams{
 		Former: int64(former), Version: next.Version, Name: next.Name, Static: next.Static, Dynamic: next.Dynamic, Loaded: next.Loaded,
-		RunComputations: next.RunComputations, RunStreams: next.RunStreams, RunIds: next.RunIds, RunPeriods: next.RunPeriods,
+		RunComputations: next.RunComputations, RunStreams: next.RunStreams, RunIds: next.RunIds, RunPeriods: next.RunPeriods, Target: next.Target, Aimed: next.Aimed,
 	})
 }
 

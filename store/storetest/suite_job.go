@@ -231,6 +231,7 @@ var catalogTests = map[string]func(t *testing.T, h Harness){
 		second := *p
 		second.Dynamic = "{b=2}"
 		second.Runs = []store.Run{{Computation: "routes", Stream: "sweep", ID: 2, Period: 7}, {Computation: "c", Stream: "s", ID: 1 << 60}}
+		second.Aim(store.ToRest)
 		w.check(w.SavePipeline(w.ctx, &second))
 		w.isClass(w.SavePipeline(w.ctx, p), store.ErrConflict)
 		w.reopen()
@@ -239,6 +240,12 @@ var catalogTests = map[string]func(t *testing.T, h Harness){
 		w.equal("stored", *stored, second)
 		stored.Name, stored.Runs[0].ID = "changed by the reader", 9
 		again, err := w.Pipeline(w.ctx)
+		w.check(err)
+		w.equal("stored", *again, second)
+		second.Runs = nil
+		second.Aim(store.ToWork)
+		w.check(w.SavePipeline(w.ctx, &second))
+		again, err = w.Pipeline(w.ctx)
 		w.check(err)
 		w.equal("stored", *again, second)
 	},

@@ -1,14 +1,14 @@
 -- name: Pipeline :one
-SELECT version, name, static, dynamic, loaded, run_computations, run_streams, run_ids, run_periods FROM pipeline;
+SELECT version, name, static, dynamic, loaded, run_computations, run_streams, run_ids, run_periods, target, aimed FROM pipeline;
 
 -- name: InsertPipeline :execrows
-INSERT INTO pipeline (version, name, static, dynamic, loaded, run_computations, run_streams, run_ids, run_periods)
-VALUES (@version, @name, @static, @dynamic, @loaded, @run_computations, @run_streams, @run_ids, @run_periods)
+INSERT INTO pipeline (version, name, static, dynamic, loaded, run_computations, run_streams, run_ids, run_periods, target, aimed)
+VALUES (@version, @name, @static, @dynamic, @loaded, @run_computations, @run_streams, @run_ids, @run_periods, @target, @aimed)
 ON CONFLICT DO NOTHING;
 
 -- name: UpdatePipeline :execrows
 UPDATE pipeline SET version = @version, name = @name, static = @static, dynamic = @dynamic, loaded = @loaded,
-    run_computations = @run_computations, run_streams = @run_streams, run_ids = @run_ids, run_periods = @run_periods
+    run_computations = @run_computations, run_streams = @run_streams, run_ids = @run_ids, run_periods = @run_periods, target = @target, aimed = @aimed
 WHERE version = @former;
 
 -- The numbers of a counter are given out one transaction after the other.

@@ -144,8 +144,8 @@ func (q *Queries) InsertPartition(ctx context.Context, db DBTX, arg *InsertParti
 }
 
 const insertPipeline = `-- name: InsertPipeline :execrows
-INSERT INTO pipeline (version, name, static, dynamic, loaded, run_computations, run_streams, run_ids, run_periods)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+INSERT INTO pipeline (version, name, static, dynamic, loaded, run_computations, run_streams, run_ids, run_periods, target, aimed)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 ON CONFLICT DO NOTHING
 `
 
@@ -159,6 +159,8 @@ type InsertPipelineParams struct {
 	RunStreams      [][]byte
 	RunIds          []int64
 	RunPeriods      []int64
+	Target          int16
+	Aimed           int64
 }
 
 func (q *Queries) InsertPipeline(ctx context.Context, db DBTX, arg *InsertPipelineParams) (int64, error) {
@@ -172,6 +174,8 @@ func (q *Queries) InsertPipeline(ctx context.Context, db DBTX, arg *InsertPipeli
 		arg.RunStreams,
 		arg.RunIds,
 		arg.RunPeriods,
+		arg.Target,
+		arg.Aimed,
 	)
 	if err != nil {
 		return 0, err
@@ -272,7 +276,7 @@ func (q *Queries) Partitions(ctx context.Context, db DBTX) ([]Partition, error) 
 }
 
 const pipeline = `-- name: Pipeline :one
-SELECT version, name, static, dynamic, loaded, run_computations, run_streams, run_ids, run_periods FROM pipeline
+SELECT version, name, static, dynamic, loaded, run_computations, run_streams, run_ids, run_periods, target, aimed FROM pipeline
 `
 
 type PipelineRow struct {
@@ -285,6 +289,8 @@ type PipelineRow struct {
 	RunStreams      [][]byte
 	RunIds          []int64
 	RunPeriods      []int64
+	Target          int16
+	Aimed           int64
 }
 
 func (q *Queries) Pipeline(ctx context.Context, db DBTX) (PipelineRow, error) {
@@ -300,6 +306,8 @@ func (q *Queries) Pipeline(ctx context.Context, db DBTX) (PipelineRow, error) {
 		&i.RunStreams,
 		&i.RunIds,
 		&i.RunPeriods,
+		&i.Target,
+		&i.Aimed,
 	)
 	return i, err
 }
@@ -474,8 +482,8 @@ func (q *Queries) Totals(ctx context.Context, db DBTX) ([]Head, error) {
 
 const updatePipeline = `-- name: UpdatePipeline :execrows
 UPDATE pipeline SET version = $1, name = $2, static = $3, dynamic = $4, loaded = $5,
-    run_computations = $6, run_streams = $7, run_ids = $8, run_periods = $9
-WHERE version = $10
+    run_computations = $6, run_streams = $7, run_ids = $8, run_periods = $9, target = $10, aimed = $11
+WHERE version = $12
 `
 
 type UpdatePipelineParams struct {
@@ -488,6 +496,8 @@ type UpdatePipelineParams struct {
 	RunStreams      [][]byte
 	RunIds          []int64
 	RunPeriods      []int64
+	Target          int16
+	Aimed           int64
 	Former          int64
 }
 
@@ -502,6 +512,8 @@ func (q *Queries) UpdatePipeline(ctx context.Context, db DBTX, arg *UpdatePipeli
 		arg.RunStreams,
 		arg.RunIds,
 		arg.RunPeriods,
+		arg.Target,
+		arg.Aimed,
 		arg.Former,
 	)
 	if err != nil {
