@@ -13,5 +13,10 @@
 // partition's generation (D-2), and a controller's transaction the lease's term
 // (D-5). So a frozen process, a wrong clock and a lost connection cost time alone.
 //
+// What the pipeline is to be about, work, pause or stop, is a part of what is stored of
+// it (store.Target), which Retarget changes. Workers hear of it with their beats and
+// tell with them how far they are, whoever is controller stores that a drain is over,
+// and StateOf tells how far all are.
+//
 // Decide is pure; Member is the driver.
 package cluster

@@ -70,6 +70,7 @@ type Member struct {
 
 	mu      sync.Mutex
 	info    Info
+	before  uint64                          // the pipeline's version when it was made
 	groupOf func(computation string) string // once it runs
 	view    *store.View
 	changed chan struct{}
@@ -85,7 +86,7 @@ type Member struct {
 
 // Build names what workers have to agree on: how they share a store. Versions of
 // the program that have it in common may run side by side.
-const Build = "rondo cluster 2"
+const Build = "rondo cluster 3"
 
 // ErrBuild tells that the workers of a cluster share the store in another way.
 var ErrBuild = errors.New("the other workers are of a version that this one cannot work with")
@@ -111,7 +112,7 @@ func New(ctx context.Context, s Store, o Options) (*Member, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look at the cluster: %w", err)
 	}
-	m.info.Lease = o.Lease
+	m.info.Lease, m.before = o.Lease, before.Pipeline
 	for _, w := range before.Workers {
 		info, err := InfoOf(&w)
 		if err == nil && info.Lease != 0 && info.Lease != o.Lease && w.Unseen <= info.Lease {
@@ -142,10 +143,7 @@ func (m *Member) Lacks(what []engine.Lack) {
 	for _, l := range what {
 		m.o.Log.Warn("left to workers that can run it", "computation", l.Computation, "partition", l.Partition, "reason", l.Why)
 	}
-	select {
-	case m.news <- struct{}{}:
-	default:
-	}
+	m.hurry()
 }
 
 // Worker is the id under which partitions are assigned to the process.
@@ -167,11 +165,20 @@ func (m *Member) Now() int64 {
 	return m.view.Now + int64(m.heard.since())
 }
 
-// Tell makes beats carry what say returns.
+// Tell makes beats carry what say returns, the first one at once.
 func (m *Member) Tell(say func() []byte) {
 	m.mu.Lock()
-	defer m.mu.Unlock()
 	m.say = say
+	m.mu.Unlock()
+	m.hurry()
+}
+
+// hurry makes the next beat come at once.
+func (m *Member) hurry() {
+	select {
+	case m.news <- struct{}{}:
+	default:
+	}
 }
 
 // said is what the next beat tells. Whoever says it may ask for the time.
@@ -180,7 +187,7 @@ func (m *Member) said() []byte {
 	say := m.say
 	m.mu.Unlock()
 	if say == nil {
-		return nil
+		return engine.Fresh(m.before)
 	}
 	return say()
 }
@@ -191,7 +198,7 @@ func (m *Member) Hear(ctx context.Context) (*engine.Heard, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &engine.Heard{Now: v.Now, Assignment: v.Assignment, Told: map[string][]byte{}}
+	h := &engine.Heard{Now: v.Now, Layout: v.Layout, Assignment: v.Assignment, Pipeline: v.Pipeline, Told: map[string][]byte{}}
 	for _, w := range v.Workers {
 		info, err := InfoOf(&w)
 		if err != nil {

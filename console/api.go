@@ -9,8 +9,8 @@ type Status struct {
 	// do.
 	Running   bool `json:"running"`
 	Completed bool `json:"completed"`
-	// State is that of [engine.State] while it runs, else completed or stopped,
-	// however it came to stop.
+	// State is that of [engine.State] while it runs, or workers have it; else completed
+	// or stopped, however it came to stop.
 	State string `json:"state"`
 	// Version is that of the dynamic spec in force.
 	Version uint64 `json:"spec_version"`

@@ -39,6 +39,7 @@
 //	router.go, wire.go    output to inbox rows and back
 //	process_*.go          what an epoch does: function, passthrough, sink
 //	orders.go, control.go what a running pipeline is told: dynamic spec, run-now
+//	target.go             what all workers are to be about: work, pause, drain, rest
 //	status.go, visits.go  what is shown, problems.go what is wrong
 //
 // # Who owns what

@@ -61,6 +61,13 @@ func (p *Pipeline) Submit(ctx context.Context, s store.Store) error {
 	if err := p.plan.shareable(); err != nil {
 		return err
 	}
+	stored, err := s.Pipeline(ctx)
+	if err != nil {
+		return fmt.Errorf("read the stored pipeline: %w", err)
+	}
+	if stored != nil && stored.Target == store.ToDrain && stored.Static != p.opts.Spec.StaticText {
+		return fmt.Errorf("%w: wait until it has stopped, and submit the changed spec then", errDraining)
+	}
 	return p.open(ctx, s)
 }
 
@@ -161,10 +168,11 @@ func (e *environment) follow(ctx context.Context, p *Pipeline, parts []store.Par
 		known.Lease = v.Lease
 		e.wishes.look() // who leads judges them
 	}
-	if v.Unfinished == 0 && v.Layout > 0 {
+	if e.heed() || v.Unfinished == 0 && v.Layout > 0 {
 		return true, nil
 	}
 	if v.Layout == known.Layout && v.Assignment == known.Assignment {
+		e.goBy(v)
 		return false, nil
 	}
 	now, err := e.store.Partitions(ctx)
@@ -172,9 +180,13 @@ func (e *environment) follow(ctx context.Context, p *Pipeline, parts []store.Par
 		return false, err
 	}
 	known.Layout, known.Assignment = v.Layout, v.Assignment
-	return !slices.EqualFunc(parts, now, func(a, b store.Partition) bool {
+	same := slices.EqualFunc(parts, now, func(a, b store.Partition) bool {
 		return a.ID == b.ID && e.mine(&a) == e.mine(&b)
-	}), nil
+	})
+	if same {
+		e.goBy(v)
+	}
+	return !same, nil
 }
 
 // errLayout tells a job that partitions were replaced, by another worker, since its

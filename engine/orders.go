@@ -13,12 +13,13 @@ import (
 )
 
 // orders are what a running pipeline goes by and may be told anew: the dynamic
-// spec in force and the run-now commands, as stored. They are never changed, only
-// replaced; a job takes new ones at its next epoch bound.
+// spec in force, the run-now commands and the target, as stored. They are never
+// changed, only replaced; a job takes new ones at its next epoch bound.
 type orders struct {
 	version uint64
 	spec    *spec.Spec
 	runs    []store.Run
+	target  store.Target // of workers
 }
 
 // newOrders reads the stored pipeline; path is that of the spec's file.
@@ -27,7 +28,7 @@ func newOrders(stored *store.Pipeline, path string) (*orders, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the stored spec: %w", err)
 	}
-	return &orders{version: stored.Version, spec: s, runs: stored.Runs}, nil
+	return &orders{version: stored.Version, spec: s, runs: stored.Runs, target: stored.Target}, nil
 }
 
 // of returns the dynamic parameters of a node.

@@ -118,7 +118,7 @@ type environment struct {
 	alignments        atomic.Pointer[alignments]
 	timerCount        timerCount
 
-	mu     sync.Mutex // boards and notes
+	mu     sync.Mutex // boards, notes and stint
 	boards map[store.PartitionID]*board
 	notes  map[string]string // by computation: what its repartition waits for
 
@@ -126,6 +126,7 @@ type environment struct {
 	scales scales
 
 	ordered chan struct{} // capacity 1: there are new orders
+	stint   stint         // under mu; of workers
 }
 
 // Run works until the pipeline is completed, stopped or paused, and returns what
@@ -155,7 +156,7 @@ func (p *Pipeline) Run(ctx context.Context, s store.Store) (*Summary, error) {
 	if err := p.plan.beginJoiners(); err != nil {
 		return nil, err
 	}
-	if env.member != nil && p.plan.talks() {
+	if env.member != nil {
 		env.member.Tell(env.say)
 	}
 	p.begin(env)
@@ -259,10 +260,14 @@ func (p *Pipeline) Pause() {
 
 // Stop takes no new source input, finishes what is in flight, and then stops
 // (D-21). Run then returns. A pipeline that pauses leaves what is in flight to the
-// next run: it refuses.
+// next run: it refuses. So does a worker: the whole pipeline is stopped in the store
+// (store.ToDrain).
 func (p *Pipeline) Stop() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.opts.Member != nil {
+		return errNotAlone
+	}
 	if p.pause {
 		return fmt.Errorf("%w: what is in flight stays in the store, and the next run goes on with it", errPausing)
 	}
@@ -288,26 +293,38 @@ func (e *environment) doStop() {
 // waits for all.
 func (e *environment) runAll(ctx context.Context, p *Pipeline, parts []store.Partition) error {
 	g, ctx := errgroup.WithContext(ctx)
+	target := e.beginStint(parts)
 	for _, part := range parts {
 		if part.State == store.Completed {
 			e.board(part.ID).update(func(s *PartitionStatus) { s.Phase = Done })
 			continue
 		}
-		if e.mine(&part) {
+		if e.mine(&part) && !runs(target) {
+			e.board(part.ID).update(func(s *PartitionStatus) { s.Phase = Paused })
+		} else if e.mine(&part) {
 			g.Go(func() error { return e.supervise(ctx, p.plan.node(part.Computation), part.ID) })
 		}
 	}
 	if e.member != nil && !finished(parts) {
 		g.Go(func() error { return e.attend(ctx, p, parts) })
-		g.Go(func() error { return e.newGossip(p.plan, parts).run(ctx) })
+		if runs(target) {
+			g.Go(func() error { return e.newGossip(p.plan, parts).run(ctx) })
+			g.Go(func() error { return e.settle(ctx) })
+		}
 	}
 	return g.Wait()
 }
 
 // quiesce stops the pipeline when it drains and no partition has anything left
-// to do.
+// to do. A worker tells the others.
 func (e *environment) quiesce() {
 	if !e.draining.Load() {
+		return
+	}
+	if e.member != nil {
+		if e.standing().Drained {
+			e.member.Tell(e.say)
+		}
 		return
 	}
 	for _, b := range e.allBoards() {

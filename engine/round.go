@@ -269,7 +269,7 @@ func (e *environment) nextWish(ctx context.Context, p *Pipeline) (_ *wish, faile
 // grant tells whether a wish may be fulfilled now. One that never will be is
 // answered. The error is the store's: nothing is known.
 func (e *environment) grant(ctx context.Context, p *Pipeline, w *wish) (bool, error) {
-	if e.draining.Load() || e.pausing.Load() || !e.leads() {
+	if e.state() != Running || !e.leads() {
 		return false, nil
 	}
 	done := slices.ContainsFunc(e.boardsOf(w.node), func(b *board) bool { return b.read(0).Phase == Done })

@@ -37,7 +37,7 @@ func (e *environment) followLoad(ctx context.Context, p *Pipeline) {
 			continue
 		case <-look:
 		}
-		if !e.leads() || e.draining.Load() {
+		if !e.leads() || e.state() != Running {
 			e.scales = scales{}
 			continue
 		}

@@ -3,10 +3,13 @@ package engine
 import (
 	"errors"
 	"fmt"
+
+	"github.com/rondo-flow/rondo/store"
 )
 
-// State is what a running pipeline is about. One that does not run has none: it is
-// the same whether it was paused, stopped or killed, and goes on where it was.
+// State is what a pipeline is about. One that a single process runs has none when it
+// does not run: it is the same whether it was paused, stopped or killed, and goes on
+// where it was.
 type State string
 
 const (
@@ -16,12 +19,19 @@ const (
 	Draining State = "draining"
 	// Pausing: it was told to pause, or has nothing in flight any more, and ends.
 	Pausing State = "pausing"
+	// StatePaused: no worker of the cluster runs jobs.
+	StatePaused State = "paused"
+	// StateStopped: nor is anything in flight.
+	StateStopped State = "stopped"
+	// StateCompleted: nothing is left to do, ever.
+	StateCompleted State = "completed"
 )
 
 // errPausing and errDraining say why a command is refused.
 var (
 	errPausing  = errors.New("the pipeline is pausing")
 	errDraining = errors.New("the pipeline is draining")
+	errNotAlone = errors.New("this process is one of the workers that run the pipeline: stop it for all of them with rondo stop, or cluster.Retarget")
 )
 
 // State returns what the pipeline is about. Errors: ErrNotRunning.
@@ -34,10 +44,14 @@ func (p *Pipeline) State() (State, error) {
 }
 
 func (e *environment) state() State {
+	target := store.ToWork
+	if e.member != nil {
+		target = e.orders.Load().target
+	}
 	switch {
-	case e.pausing.Load():
+	case e.pausing.Load() || !runs(target):
 		return Pausing
-	case e.draining.Load():
+	case e.draining.Load() || target == store.ToDrain:
 		return Draining
 	default:
 		return Running

@@ -15,7 +15,8 @@ import (
 
 // Talk is how workers tell each other, now and then, what no report says.
 type Talk interface {
-	// Tell makes every beat that follows carry what say returns then; nil: nothing.
+	// Tell makes every beat carry what say returns then, the first one at once; nil:
+	// nothing.
 	Tell(say func() []byte)
 	// Hear returns what living workers have told last, all as of one moment.
 	Hear(ctx context.Context) (*Heard, error)
@@ -23,21 +24,22 @@ type Talk interface {
 
 // Heard is what workers have told.
 type Heard struct {
-	// Now is the moment by the store's clock, unix nanoseconds, and Assignment that of
+	// Now is the moment by the store's clock, unix nanoseconds; the others are those of
 	// the view.
-	Now        int64
-	Assignment uint64
+	Now                          int64
+	Layout, Assignment, Pipeline uint64
 	// Told is by worker; nil of those that live and have told nothing.
 	Told map[string][]byte
 }
 
 // words are what a worker tells: at a moment by the store's clock, the system time that
 // none of its later epochs is before and everything before which is committed, and
-// which of its partitions are held back.
+// which of its partitions are held back; and where it is with the target.
 type words struct {
-	At     int64               `json:"at"`
-	System int64               `json:"system"`
-	Held   []store.PartitionID `json:"held,omitempty"`
+	At       int64               `json:"at"`
+	System   int64               `json:"system"`
+	Held     []store.PartitionID `json:"held,omitempty"`
+	Standing standing            `json:"standing,omitzero"`
 }
 
 // talks tells that something depends on what only other workers know.
@@ -48,7 +50,7 @@ func (p *plan) talks() bool {
 }
 
 func (e *environment) say() []byte {
-	w := words{At: e.clock.now().Wall}
+	w := words{At: e.clock.now().Wall, Standing: e.standing()}
 	w.System, w.Held = e.exchange.said(e.clock)
 	text, err := json.Marshal(w)
 	if err != nil {

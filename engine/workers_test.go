@@ -24,6 +24,7 @@ type crew struct {
 	owner func(*store.Partition) string
 	mu    sync.Mutex
 	hands []*mate
+	lease store.Lease
 }
 
 func (c *crew) Partitions(ctx context.Context) ([]store.Partition, error) {
@@ -65,14 +66,14 @@ func (h *mate) Tell(say func() []byte) {
 func (h *mate) Hear(context.Context) (*Heard, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	out := &Heard{Now: h.Now(), Assignment: 1, Told: map[string][]byte{}}
+	out := &Heard{Now: h.Now(), Layout: 1, Assignment: 1, Pipeline: h.view.Pipeline, Told: map[string][]byte{}}
 	for _, other := range h.hands {
 		out.Told[other.id] = other.told
 	}
 	return out, nil
 }
 
-func (h *mate) beat(unfinished int) {
+func (h *mate) beat(unfinished int, pipeline uint64) {
 	h.mu.Lock()
 	say := h.say
 	h.mu.Unlock()
@@ -83,8 +84,8 @@ func (h *mate) beat(unfinished int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.told = told
-	if h.view.Unfinished != unfinished {
-		h.view = &store.View{Layout: 1, Assignment: 1, Unfinished: unfinished}
+	if h.view.Unfinished != unfinished || h.view.Pipeline != pipeline {
+		h.view = &store.View{Layout: 1, Assignment: 1, Unfinished: unfinished, Pipeline: pipeline, Lease: h.lease}
 		close(h.changed)
 		h.changed = make(chan struct{})
 	}
@@ -136,9 +137,10 @@ func (c *crew) beats(ctx context.Context, over <-chan struct{}) {
 				unfinished++
 			}
 		}
+		stored, failed := c.Store.Pipeline(ctx)
 		for _, h := range c.hands {
-			if err == nil {
-				h.beat(unfinished)
+			if err == nil && failed == nil {
+				h.beat(unfinished, stored.Version)
 			}
 		}
 		select {
