@@ -21,9 +21,10 @@ const (
 
 // cli is the command line; kong reads commands, flags and help from it.
 type cli struct {
-	Run         runCommand         `cmd:"" aliases:"start" help:"Run a pipeline until it is completed; also start."`
-	Pause       pauseCommand       `cmd:"" help:"End a run at the next epoch bound."`
-	Stop        stopCommand        `cmd:"" help:"End a run when what is in flight is finished."`
+	Run         runCommand         `cmd:"" help:"Run a pipeline until it is completed."`
+	Start       startCommand       `cmd:"" help:"Run a pipeline, or have the workers of a cluster go on with it."`
+	Pause       pauseCommand       `cmd:"" help:"End a run at the next epoch bound, or the jobs of all workers."`
+	Stop        stopCommand        `cmd:"" help:"End a run, or the jobs of all workers, when what is in flight is finished."`
 	Submit      submitCommand      `cmd:"" help:"Store a pipeline for workers to run."`
 	Worker      workerCommand      `cmd:"" help:"Run a share of the pipeline that is submitted to a store."`
 	Validate    validateCommand    `cmd:"" help:"Check a spec, tell every problem, and change nothing."`

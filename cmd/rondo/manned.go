@@ -82,7 +82,7 @@ func newManned(ctx context.Context, s *pgstore.Store, at where, name string) (*m
 	switch err := t.refresh(ctx); {
 	case err != nil:
 		return nil, err
-	case len(t.view.Workers) == 0 && (at.dataDir != "" || t.pipeline == nil):
+	case len(t.view.Workers) == 0 && (t.pipeline == nil || at.dataDir != "" && t.pipeline.Target == store.ToWork):
 		return nil, nil
 	case t.pipeline == nil:
 		return nil, fmt.Errorf("the workers wait for a pipeline: %w in %s: submit one with rondo submit", errNoRun, at)
@@ -106,19 +106,26 @@ func (t *manned) Status(ctx context.Context) (*console.Status, error) {
 		return nil, err
 	}
 	out, err := t.resting.Status(ctx)
-	if err != nil || out.Completed || len(t.view.Workers) == 0 {
+	if err != nil || out.Completed {
 		return out, err
+	}
+	if len(t.view.Workers) == 0 {
+		if t.pipeline.Target != store.ToWork {
+			out.State = string(t.state())
+		}
+		return out, nil
 	}
 	parts, err := t.shared.Partitions(ctx)
 	if err != nil {
 		return nil, err
 	}
-	out.Running, out.State, out.Problems = true, string(engine.Running), []console.Problem{}
+	is := t.state()
+	out.Running, out.State = is != engine.StatePaused && is != engine.StateStopped, string(is)
 	for i := range t.view.Workers {
 		out.Workers = append(out.Workers, t.worker(&t.view.Workers[i], parts))
 	}
 	for i := range out.Partitions {
-		t.place(&out.Partitions[i], parts)
+		t.place(&out.Partitions[i], parts, out.Running)
 	}
 	stranded, err := t.stranded(parts)
 	out.Problems = append(stranded, clusterProblems(out)...)
@@ -165,13 +172,16 @@ func (t *manned) worker(w *store.Worker, parts []store.Partition) console.Worker
 }
 
 // place tells who runs a partition.
-func (t *manned) place(p *console.Partition, parts []store.Partition) {
+func (t *manned) place(p *console.Partition, parts []store.Partition, running bool) {
 	i := slices.IndexFunc(parts, func(o store.Partition) bool { return uint64(o.ID) == p.ID })
 	if i < 0 || parts[i].State == store.Completed {
 		return
 	}
-	if p.Worker = parts[i].Worker; p.Worker != "" {
-		p.Phase = string(engine.Working)
+	if p.Worker = parts[i].Worker; p.Worker == "" {
+		return
+	}
+	if p.Phase = string(engine.Working); !running {
+		p.Phase = string(engine.Paused)
 	}
 }
 
@@ -212,7 +222,7 @@ func (t *manned) Visits(ctx context.Context) (*console.Visits, error) {
 	for _, v := range streams {
 		all = append(all, v.VisitStream)
 	}
-	works := len(t.view.Workers) > 0 && t.view.Unfinished > 0
+	works := len(t.view.Workers) > 0 && t.view.Unfinished > 0 && t.pipeline.Target == store.ToWork
 	out := console.VisitsOf(t.pipeline.Name, works, all, time.Unix(0, t.view.Now))
 	for i := range out.Streams { // what is read ahead is in no store
 		out.Streams[i].Ready, out.Streams[i].ReadyBytes = nil, nil
@@ -243,6 +253,9 @@ func (t *manned) RunNow(ctx context.Context, computation, stream string, r conso
 	if err != nil {
 		return err
 	}
+	if err := t.refuseResting("a pass is begun"); err != nil {
+		return err
+	}
 	s, err := t.parsed()
 	if err != nil {
 		return err
@@ -255,6 +268,9 @@ const repartitionPoll = 100 * time.Millisecond
 
 // Repartition asks for another number of partitions, and waits for them.
 func (t *manned) Repartition(ctx context.Context, computation string, n int) error {
+	if err := t.refuseResting("partitions are replaced"); err != nil {
+		return err
+	}
 	have, err := t.ranges(ctx, computation)
 	if err != nil {
 		return err

@@ -49,7 +49,7 @@ func stateText(s *console.Status) string {
 	case s.Completed:
 		return "completed"
 	case len(s.Workers) > 0:
-		return workersState(s.Workers)
+		return workersState(s.State, s.Workers)
 	case s.State == string(engine.Running):
 		return running
 	case s.Running:
@@ -59,8 +59,8 @@ func stateText(s *console.Status) string {
 	}
 }
 
-// workersState tells how many workers run a pipeline, and how many may.
-func workersState(workers []console.Worker) string {
+// workersState tells how many workers run a pipeline or wait with it, and how many may.
+func workersState(state string, workers []console.Worker) string {
 	heard, least, most := 0, math.Inf(1), 0.0
 	for i := range workers {
 		if w := &workers[i]; w.Silent {
@@ -69,7 +69,7 @@ func workersState(workers []console.Worker) string {
 			heard++
 		}
 	}
-	text := "running on " + pluralDigits(int64(heard), "worker")
+	text := workersDo(state) + pluralDigits(int64(heard), "worker")
 	if heard < len(workers) {
 		text += fmt.Sprintf(", %d more silent for %.0fs", len(workers)-heard, least)
 		if math.Round(least) < math.Round(most) {
@@ -77,6 +77,18 @@ func workersState(workers []console.Worker) string {
 		}
 	}
 	return text
+}
+
+// workersDo is what workers do in a state, before their number.
+func workersDo(state string) string {
+	switch engine.State(state) {
+	case engine.Running:
+		return "running on "
+	case engine.StatePaused, engine.StateStopped:
+		return state + ", waiting on "
+	default:
+		return state + " on "
+	}
 }
 
 // pendingText is how many timers are set.
@@ -122,11 +134,11 @@ func printStatus(out io.Writer, s *console.Status) error {
 	if err := printTables(out, s.Tables); err != nil {
 		return err
 	}
-	text := problemLines(s.Problems)
+	text, live := problemLines(s.Problems), s.Running || len(s.Workers) > 0
 	switch {
-	case s.Running && text == "":
+	case live && text == "":
 		text = "nothing is wrong\n"
-	case !s.Running && text != "":
+	case !live && text != "":
 		text = "when its last run ended:\n" + text
 	}
 	_, err := io.WriteString(out, text)

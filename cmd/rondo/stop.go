@@ -16,43 +16,51 @@ type pauseCommand struct{ placeFlags }
 
 // Help is shown below the usage.
 func (pauseCommand) Help() string {
-	return `It is what Ctrl-C does where the pipeline runs: each partition stops at its next epoch bound, and what is in flight stays in the store. rondo run goes on from there. The command waits until the run has ended; Ctrl-C ends the waiting alone.
+	return `It is what Ctrl-C does where the pipeline runs: each partition stops at its next epoch bound, and what is in flight stays in the store. rondo start goes on from there. The command waits until the run has ended; Ctrl-C ends the waiting alone.
+
+Workers of a cluster end their jobs, and wait until the pipeline is started. That is stored: whoever dies or comes meanwhile, it stays paused.
 
 Examples:
   rondo pause examples/flights/pipeline.yson
-  rondo pause --data rondo-data/flights`
+  rondo pause --data rondo-data/flights
+  rondo pause --store postgres://rondo@db/flows`
 }
 
 // Run pauses the pipeline.
-func (c *pauseCommand) Run(io *streams) error { return c.end(io, (*console.Client).Pause) }
+func (c *pauseCommand) Run(io *streams) error {
+	return c.end(io, store.ToPause, (*console.Client).Pause)
+}
 
 type stopCommand struct{ placeFlags }
 
 // Help is shown below the usage.
 func (stopCommand) Help() string {
-	return `Sources are not read any more; what was read is worked through, and then the run ends. Nothing is in flight after that, which matters before the spec is changed. Visits rest, and timers that are not due yet stay. rondo run goes on from there. The command waits until the run has ended; Ctrl-C ends the waiting alone. A stop that takes too long can be cut short with rondo pause.
+	return `Sources are not read any more; what was read is worked through, and then the run ends. Nothing is in flight after that, which matters before the spec is changed. Visits rest, and timers that are not due yet stay. rondo start goes on from there. The command waits until the run has ended; Ctrl-C ends the waiting alone. A stop that takes too long can be cut short with rondo pause.
+
+Workers of a cluster work through what is in flight on all of them, and then wait until the pipeline is started. That is stored: whoever dies or comes meanwhile, it drains, and stays stopped.
 
 Examples:
   rondo stop examples/flights/pipeline.yson
-  rondo stop --data rondo-data/flights`
+  rondo stop --data rondo-data/flights
+  rondo stop --store postgres://rondo@db/flows`
 }
 
 // Run stops the pipeline.
-func (c *stopCommand) Run(io *streams) error { return c.end(io, (*console.Client).Stop) }
-
-// errWorkers says how to end a run that is not one process's.
-var errWorkers = errors.New("workers of a cluster run this pipeline: to pause it, end all of them with Ctrl-C or SIGTERM, as systemctl stop does; everything is in the store, and they go on from there when they are started again")
+func (c *stopCommand) Run(io *streams) error { return c.end(io, store.ToDrain, (*console.Client).Stop) }
 
 // end tells a running pipeline to end, and waits until it has.
-func (f *placeFlags) end(io *streams, tell func(*console.Client, context.Context) error) error {
+func (f *placeFlags) end(io *streams, to store.Target, tell func(*console.Client, context.Context) error) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if shared, err := f.withWorkers(ctx, func(*manned) error { return errWorkers }); shared || err != nil {
+	if shared, err := f.retarget(ctx, io, to); shared || err != nil {
 		return err
 	}
-	at, name, err := f.place()
+	at, name, err := f.wanted()
 	if err != nil {
 		return err
+	}
+	if at.dataDir == "" {
+		return errNobody
 	}
 	client, err := f.reachRunning(ctx, io)
 	if err != nil {
@@ -95,7 +103,7 @@ func (at where) reachResting(ctx context.Context, name string) (*reached, error)
 		}
 		select {
 		case <-ctx.Done():
-			return nil, errors.New("nobody waits any more until the run ends; it was told to")
+			return nil, errGaveUp
 		case <-ticker.C:
 		}
 	}

@@ -24,7 +24,7 @@ type submitCommand struct {
 
 // Help is shown below the usage.
 func (submitCommand) Help() string {
-	return `Checks the spec and stores it, for workers to run; it ends at once. Workers that run take the new spec at once. What the data in the store does not survive is refused, and nothing is changed.
+	return `Checks the spec and stores it, for workers to run; it ends at once. Workers that run take the new spec at once; of a pipeline that is paused or stopped they take it when it is started, and while it stops a changed one is refused. What the data in the store does not survive is refused, and nothing is changed.
 
 Relative paths of sources are looked up below each worker's --spec-dir, and here beside the spec file: what there is to read is listed when it is submitted.
 
@@ -68,7 +68,15 @@ func (c *submitCommand) Run(io *streams) (err error) {
 			log.Warn("no worker of this group runs, so its computations stand still: start one with rondo worker --group", "group", g)
 		}
 	}
-	_, err = fmt.Fprintf(io.out, "pipeline %s is submitted, version %d; %s\n", s.Name, v.Pipeline, workersText(len(v.Workers)))
+	stored, err := shared.Pipeline(ctx)
+	if err != nil {
+		return err
+	}
+	aside := ""
+	if stored.Target != store.ToWork {
+		aside = fmt.Sprintf("; it is %s: rondo start makes it go on", cluster.StateOf(stored, v))
+	}
+	_, err = fmt.Fprintf(io.out, "pipeline %s is submitted, version %d; %s%s\n", s.Name, v.Pipeline, workersText(len(v.Workers)), aside)
 	return err
 }
 
