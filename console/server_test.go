@@ -135,7 +135,7 @@ func TestBadRequestsAreRefusedWithPathAndRangeAndChangeNothing(t *testing.T) {
 		{"POST", sweep + "/run-now", `{"perod":"5s"}`, 400, `unknown field \"perod\"`},
 		{"POST", sweep + "/run-now", `{} {}`, 400, "it goes on behind its end"},
 		{"POST", sweep + "/run-now", `{"period":5}`, 400, "cannot unmarshal number"},
-		{"POST", sweep + "/run-now", `{"period":"-5s"}`, 400, `is no duration: use numbers with the units `},
+		{"POST", sweep + "/run-now", `{"period":"-5s"}`, 400, `a duration cannot be negative, got -5s; it must be \u003e= 0 and \u003c= 36500d","path":"period","range":"\u003e= 0 and \u003c= 36500d"}`},
 		{"POST", sweep + "/run-now", `{"period":"40000d"}`, 400, `,"path":"period","range":"\u003e= 0 and \u003c= 36500d"}`},
 		{"POST", "/v1/spec/dynamic", `{"path":"","value":"5s"}`, 400, "a name is missing"},
 		{"POST", "/v1/spec/dynamic", `{"path":"computations.reader.max_rows_per_batch","value":"0"}`, 400,

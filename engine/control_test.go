@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rondo-flow/rondo/flow"
+	"github.com/rondo-flow/rondo/spec"
 	"github.com/rondo-flow/rondo/store"
 	"github.com/rondo-flow/rondo/store/storetest"
 	"github.com/rondo-flow/rondo/yson"
@@ -141,6 +143,70 @@ func TestBadChangesAreRefusedAndTheOldValueStays(t *testing.T) {
 			t.Errorf("refused changes left %+v, want %+v", after, before)
 		}
 		p.pause()
+	})
+}
+
+// refusedValues are bad values of each parameter of a visit stream: out of range,
+// where there is one, and of a wrong type.
+var refusedValues = map[string][]string{
+	"period":                      {`"0s"`, `0`, `"-1s"`, `-1`, `"36501d"`, `"soon"`, `%true`, `1.5`, `[]`},
+	"final_pass_period":           {`"-1s"`, `-1`, `"36501d"`, `"soon"`, `%true`},
+	"max_visits_per_second":       {`0`, `-1`, `%inf`, `%nan`, `"many"`, `{}`},
+	"max_scan_rows_per_iteration": {`0`, `-1`, `"0K"`, `"many"`, `1.5`},
+	"buffer_row_limit":            {`0`, `-1`, `"many"`, `%true`},
+	"buffer_byte_limit":           {`0`, `-1`, `"16MB"`, `%true`},
+	"background_fill_period":      {`"0s"`, `"-1s"`, `"36501d"`, `"soon"`, `%true`},
+	"finite":                      {`1`, `"maybe"`},
+	"full_final_pass":             {`1`, `"maybe"`},
+	"catchup_lag_threshold":       {`"-1s"`, `-1`, `"36501d"`, `"soon"`, `%true`},
+	"catchup_speedup_multiplier":  {`1`, `0.5`, `%inf`, `"fast"`},
+	"visit_share":                 {`0`, `-0.1`, `1.1`, `%nan`, `"half"`},
+	"on_visit_error":              {`maybe`, `1`, `[fail]`},
+	"enabled":                     {`0`, `"maybe"`},
+}
+
+// TestEveryParameterOfAVisitStreamIsCheckedBeforeItIsTaken: with path and range, the
+// old value stays, and nothing of the pipeline moves (KV-50).
+func TestEveryParameterOfAVisitStreamIsCheckedBeforeItIsTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, 100, 10)
+		r.gate = make(chan struct{})
+		p := r.start(storetest.NewModel())
+		<-time.After(time.Second)
+		before, err := p.SpecInForce(t.Context())
+		p.must(err)
+		const stream = "computations.counter.key_visitor_streams.sweep."
+		fields := reflect.TypeFor[spec.DynamicVisitStream]()
+		for i := range fields.NumField() {
+			name, _, _ := strings.Cut(fields.Field(i).Tag.Get("yson"), ",")
+			if !fields.Field(i).IsExported() {
+				continue
+			}
+			if len(refusedValues[name]) == 0 {
+				t.Errorf("no bad value of %s is tried", name)
+			}
+			allowed := fields.Field(i).Tag.Get("range") + fields.Field(i).Tag.Get("enum")
+			for _, text := range refusedValues[name] {
+				value, err := yson.Parse([]byte(text), yson.YSON)
+				p.must(err)
+				_, err = p.SetDynamic(t.Context(), stream+name, value, 0)
+				var bad yson.Problems
+				if !errors.As(err, &bad) || bad[0].Path != "dynamic_spec."+stream+name || (bad[0].Allowed == "") != (allowed == "") || !strings.Contains(err.Error(), bad[0].Allowed) {
+					t.Errorf("%s=%s is answered with %v", name, text, err)
+				}
+			}
+		}
+		after, err := p.SpecInForce(t.Context())
+		p.must(err)
+		if after.Version != before.Version || string(yson.Encode(after.Dynamic)) != string(yson.Encode(before.Dynamic)) {
+			t.Errorf("refused changes left %+v, want %+v", after, before)
+		}
+		if all := p.Problems(); len(all) > 0 {
+			t.Errorf("the pipeline has %v", all)
+		}
+		close(r.gate)
+		p.must(<-p.done)
+		r.check()
 	})
 }
 

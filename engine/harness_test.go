@@ -29,6 +29,7 @@ type rig struct {
 	t          *testing.T
 	rows       [][]schema.Row // by source partition
 	gate       chan struct{}  // if set, the last row of each partition waits for it
+	rate       int            // if set, so many rows a second of each partition are there to be read
 	sink       *memorySink
 	partitions int
 	period     string
@@ -42,11 +43,12 @@ type rig struct {
 	timed      bool   // the source has watermarks of its own: the time of the next row
 	shared     bool   // several workers run it
 	log        io.Writer
+	began      time.Time // when it was made, which rate goes by
 }
 
 // newRig makes n rows over the given number of keys, in two source partitions.
 func newRig(t *testing.T, n, keys int) *rig {
-	r := &rig{t: t, sink: &memorySink{}, partitions: 3, period: "20ms", rows: make([][]schema.Row, 2)}
+	r := &rig{t: t, sink: &memorySink{}, partitions: 3, began: time.Now(), period: "20ms", rows: make([][]schema.Row, 2)}
 	for i := range n {
 		row := schema.Row{schema.String(strconv.Itoa(i % keys)), schema.Int64(int64(i)), schema.Int64(int64(i))}
 		r.rows[i%2] = append(r.rows[i%2], row)
@@ -207,19 +209,39 @@ func (s *memorySource) Open(_ context.Context, key string, offset []byte) (conne
 	if key == s.dead {
 		err = errors.New("it is dead")
 	}
-	return &memoryReader{rows: s.rows[part], at: at, gate: s.gate}, err
+	return &memoryReader{rows: s.rows[part], at: at, gate: s.gate, rate: s.rate, began: s.began}, err
 }
 
 func (s *memorySource) Watermarked() bool { return s.timed }
 
 type memoryReader struct {
-	rows []schema.Row
-	at   int
-	gate chan struct{}
+	rows  []schema.Row
+	at    int
+	gate  chan struct{}
+	rate  int
+	began time.Time
+}
+
+// there waits for rows that have come, and tells how many.
+func (r *memoryReader) there(ctx context.Context) (int, error) {
+	if r.rate == 0 {
+		return len(r.rows), nil
+	}
+	next := r.began.Add(time.Duration(r.at+1) * time.Second / time.Duration(r.rate))
+	select {
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	case <-time.After(time.Until(next)):
+	}
+	return int(time.Since(r.began).Seconds() * float64(r.rate)), nil
 }
 
 func (r *memoryReader) Read(ctx context.Context, limit connector.Limit) (connector.Batch, error) {
-	to := min(len(r.rows), r.at+limit.Rows)
+	there, err := r.there(ctx)
+	if err != nil {
+		return connector.Batch{}, err
+	}
+	to := min(len(r.rows), r.at+limit.Rows, max(there, r.at+1))
 	if r.gate != nil && r.at < len(r.rows) && to == len(r.rows) {
 		if to = len(r.rows) - 1; r.at == to {
 			select {

@@ -88,26 +88,29 @@ func TestFiguresHoldThroughRepartitioning(t *testing.T) {
 func TestREB02(t *testing.T) {
 	t.Run("REB-02 repartitioning under load", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
+			const step = 15 * time.Second
 			r := newRig(t, 500*5*15, 500)
 			r.partitions, r.period = 1, "500ms"
+			r.rate = 500 / 2 // of each source partition: every key once a second
 			r.gate = make(chan struct{})
-			r.onMessage = taking(2 * time.Millisecond) // each key about once a second
+			r.onMessage = taking(500 * time.Microsecond)
 			s := storetest.NewFaults(storetest.NewModel(), nil)
 			p := r.start(s)
-			for _, n := range []int{8, 2, 8, 3} {
-				<-time.After(15 * time.Second)
-				p.must(p.Repartition(t.Context(), "counter", n))
+			messages, visits := uint64(0), uint64(0)
+			for i, n := range []int{8, 2, 8, 3, 0} {
+				<-time.After(step)
+				now := p.Status()
+				if m, v := now.Messages-messages, now.Visits-visits; m < 500*14 || v < 500*20 {
+					t.Errorf("step %d had %d messages and %d visits", i, m, v)
+				}
+				messages, visits = now.Messages, now.Visits
+				if n > 0 {
+					p.must(p.Repartition(t.Context(), "counter", n))
+				}
 				for _, part := range p.Status().Partitions {
 					if part.Restarts > 0 || part.Error != "" {
-						t.Errorf("%d partitions: %d restarts, error %q", n, part.Restarts, part.Error)
+						t.Errorf("step %d: %d restarts, error %q", i, part.Restarts, part.Error)
 					}
-				}
-			}
-			<-time.After(15 * time.Second)
-			before := p.Status()
-			for _, part := range before.Partitions {
-				if part.Restarts > 0 || part.Error != "" {
-					t.Errorf("in the end: %d restarts, error %q", part.Restarts, part.Error)
 				}
 			}
 			close(r.gate)

@@ -224,6 +224,8 @@ func (d *Decoder) scalar(n *Node, path string, v reflect.Value, lim limits) {
 	}
 	if err == nil {
 		err = lim.check(n, v)
+	} else {
+		err = lim.explain(err)
 	}
 	if err != nil {
 		d.Problems.Add(n, path, "%v", err)

@@ -121,11 +121,23 @@ func (lim limits) check(n *Node, v reflect.Value) error {
 	case lim.rules == nil:
 		return nil
 	case v.CanFloat() && math.IsInf(v.Float(), 0):
-		return &limitError{"must be finite, got " + printNumber(n, v), lim.rules.String()}
+		return &limitError{fmt.Sprintf("must be finite and %s, got %s", lim.rules, printNumber(n, v)), lim.rules.String()}
 	case lim.rules.allow(v):
 		return nil
 	}
 	return &limitError{fmt.Sprintf("must be %s, got %s", lim.rules, printNumber(n, v)), lim.rules.String()}
+}
+
+// explain adds what a field's tags allow to an error about its form.
+func (lim limits) explain(err error) error {
+	switch {
+	case len(lim.enum) > 0:
+		allowed := "one of " + strings.Join(lim.enum, ", ")
+		return &limitError{fmt.Sprintf("%v; it must be %s", err, allowed), allowed}
+	case lim.rules != nil:
+		return &limitError{fmt.Sprintf("%v; it must be %s", err, lim.rules), lim.rules.String()}
+	}
+	return err
 }
 
 // printNumber prints a refused value as it was written.

@@ -34,6 +34,12 @@ func ParseDuration(s string) (time.Duration, error) {
 	if s == "" {
 		return 0, badDuration(s)
 	}
+	if positive, negative := strings.CutPrefix(s, "-"); negative {
+		if _, err := ParseDuration(positive); err == nil {
+			return 0, fmt.Errorf("a duration cannot be negative, got %s", s)
+		}
+		return 0, badDuration(s)
+	}
 	var total time.Duration
 	for rest := s; rest != ""; {
 		part, n := durationPart(rest)

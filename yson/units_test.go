@@ -23,10 +23,13 @@ func TestParseDuration(t *testing.T) {
 }
 
 func TestBadDurationsAreRefused(t *testing.T) {
-	for _, text := range []string{"", "5", "s", "-1s", "+1s", "1 s", "1s ", "1x", "1.s", ".5s", "1h2", "1e3s", "1y", "ms"} {
+	for _, text := range []string{"", "5", "s", "-s", "--1s", "+1s", "1 s", "1s ", "1x", "1.s", ".5s", "1h2", "1e3s", "1y", "ms"} {
 		if _, err := ParseDuration(text); err == nil || !strings.Contains(err.Error(), "is no duration: use numbers with the units") {
 			t.Errorf("%q: %v", text, err)
 		}
+	}
+	if _, err := ParseDuration("-1h30m"); err == nil || err.Error() != "a duration cannot be negative, got -1h30m" {
+		t.Errorf("a negative one: %v", err)
 	}
 	for _, text := range []string{"106752d", "99999999999999999999s", "106751d23h48m", "9223372036.854775808s"} {
 		if _, err := ParseDuration(text); err == nil || !strings.Contains(err.Error(), "is too long") {
