@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -23,15 +26,49 @@ func undated(t *testing.T, class, dynamic string) *rig {
 		}
 		r.rows[i%2] = append(r.rows[i%2], schema.Row{schema.String(key), schema.Int64(int64(i)), schema.Int64(int64(i))})
 	}
-	r.functions = map[string]flow.Function{"copy": copying("rows")}
+	r.functions = map[string]flow.Function{"copy": copying("rows"), "clerk": &clerk{}}
 	r.edit = func(text string) string {
 		text = relayed(t, "computation_class_name = "+class+"; streams_dependency = {rows = [raw]; dead = [raw]}; "+
 			"watermark_strategy = {event_timestamp_assigner = {column = key; format = iso8601}}")(text)
 		return edited(t, "output_stream_ids = [rows];\n      group_by", "output_stream_ids = [rows; dead];\n      group_by",
 			"streams = {", "streams = {dead = {schema = [{name=reason;type=string}; {name=key;type=string}; {name=value;type=int64}]}; ",
+			"computations = {", "computations = {"+clerkSpec,
 			"reader = {max", "relay = {desired_partition_count = 1; "+dynamic+"}; reader = {max")(text)
 	}
 	return r
+}
+
+// clerkSpec reads the dead letters.
+const clerkSpec = `clerk = { computation_class_name = transform; processing_function = clerk; input_stream_ids = [dead];
+      group_by_schema = [{name=hash;type=uint64;required=%true;expression="farm_hash(reason)"}; {name=reason;type=string}] };
+    `
+
+// clerk notes the letters.
+type clerk struct {
+	mu      sync.Mutex
+	letters []string
+}
+
+func (c *clerk) OnMessage(_ context.Context, _ flow.Runtime, m flow.Message, _ flow.OutputCollector) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.letters = append(c.letters, fmt.Sprint(m.Payload.String("key"), " ", m.Payload.Int64("value"), ": ", m.Payload.String("reason")))
+	return nil
+}
+
+// checkLetters wants one for each row whose key is no time, which names it and says why.
+func (r *rig) checkLetters(why string) {
+	r.t.Helper()
+	got := r.functions["clerk"].(*clerk).letters
+	slices.Sort(got)
+	if len(got) != 3 {
+		r.t.Fatalf("%d letters: %q", len(got), got)
+	}
+	for i, value := range []int{14, 24, 4} {
+		if !strings.HasPrefix(got[i], fmt.Sprintf("soon %d: ", value)) || !strings.Contains(got[i], why) {
+			r.t.Errorf("letter %q", got[i])
+		}
+	}
 }
 
 // TestUnparsableTimes fail the epoch and name the message and the column, are left
@@ -64,6 +101,7 @@ func TestUnparsableTimes(t *testing.T) {
 			if sum := r.run(storetest.NewModel()); sum.Counts["failed_messages"] != 3 {
 				t.Errorf("counts %v, want 3 failed messages", sum.Counts)
 			}
+			r.checkLetters(why)
 			r.dropUndated()
 			r.check()
 		})
@@ -74,7 +112,8 @@ func TestUnparsableTimes(t *testing.T) {
 func TestUnparsableTimesOfASource(t *testing.T) {
 	source := func(t *testing.T, dynamic string) *rig {
 		r := undated(t, "", "")
-		r.edit = edited(t, "streams = {", "streams = {memory = "+rowSchema+"; dead = {schema = [{name=reason;type=string}; {name=key;type=string}]}; ",
+		r.edit = edited(t, "streams = {", "streams = {memory = "+rowSchema+"; dead = {schema = [{name=reason;type=string}; {name=key;type=string}; {name=value;type=int64}]}; ",
+			"computations = {", "computations = {"+clerkSpec,
 			"source_passthrough; output_stream_ids = [rows]", "source; processing_function = copy; output_stream_ids = [rows; dead]",
 			"column = at; format = seconds", "column = key; format = iso8601", "reader = {max", "reader = {"+dynamic+" max")
 		return r
@@ -92,6 +131,9 @@ func TestUnparsableTimesOfASource(t *testing.T) {
 				r := source(t, policy)
 				if sum := r.run(storetest.NewModel()); sum.Counts["failed_messages"] != 3 {
 					t.Errorf("counts %v, want 3 failed messages", sum.Counts)
+				}
+				if strings.Contains(policy, "letter") {
+					r.checkLetters(`"soon" is no time as 2006-01-02T15:04:05Z07:00`)
 				}
 				r.dropUndated()
 				r.check()

@@ -131,7 +131,7 @@ func TestStaticTablesAreScannedBesideTheState(t *testing.T) {
 	t.Run("NAM-04 a table and a state supply theirs, each key once", func(t *testing.T) {
 		check(t, run(t, path, `names = ["/count"]`, ""), "map[0:absent 1:present 10 2:present 20 x:present 30]")
 	})
-	t.Run("NAM-05 a table that is not named supplies none", func(t *testing.T) {
+	t.Run("NAM-05 tables that are not named supply none", func(t *testing.T) {
 		var mu sync.Mutex
 		got := map[string]bool{}
 		synctest.Test(t, func(t *testing.T) {
@@ -144,9 +144,12 @@ func TestStaticTablesAreScannedBesideTheState(t *testing.T) {
 			})
 			edit := r.edit
 			r.edit = func(spec string) string {
+				spec = strings.Replace(spec, "processing_function = count;", accountsManager+" processing_function = count;", 1)
 				return strings.Replace(edit(spec), `sweep = {external_names = ["/source"]; }`, "sweep = {}", 1)
 			}
-			r.run(storetest.NewModel())
+			s := storetest.NewModel()
+			newAccounts(t, s).put("manager", 1, 1)
+			r.run(s)
 		})
 		if fmt.Sprint(got) != "map[0:true 1:true 2:true]" {
 			t.Errorf("got %v", got)
@@ -166,6 +169,34 @@ func TestStaticTablesAreScannedBesideTheState(t *testing.T) {
 		})
 		if empty.Load() != 1 {
 			t.Errorf("%d keys have no state", empty.Load())
+		}
+	})
+	t.Run("PASS-13 a key of the state alone has no row in a manager's table", func(t *testing.T) {
+		var empty atomic.Int64
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, 9, 3)
+			r.edit = func(spec string) string {
+				return strings.Replace(spec, "processing_function = count;", accountsManager+" processing_function = count;", 1)
+			}
+			r.function = func() flow.Function {
+				return &joinedFunction{newCountFunction(r), func(rt flow.Runtime, v flow.Visit) error {
+					_, there, err := flow.OpenExternal(rt, "/accounts", v).Get()
+					if v.Final && !there && err == nil {
+						empty.Add(1)
+					}
+					return err
+				}}
+			}
+			s := storetest.NewModel()
+			table := newAccounts(t, s)
+			table.put("other", 1, 1)
+			r.run(s)
+			if len(r.sink.written) > 0 || len(table.rows()) != 1 {
+				t.Errorf("output %v, rows %v", r.sink.written, table.rows())
+			}
+		})
+		if empty.Load() != 3 {
+			t.Errorf("%d keys have no row", empty.Load())
 		}
 	})
 	t.Run("KV-52 an outage is unknown", func(t *testing.T) {

@@ -42,6 +42,24 @@ func (f *lookingFunction) OnVisit(ctx context.Context, rt flow.Runtime, v flow.V
 	return errors.Join(f.look(rt, v), f.countFunction.OnVisit(ctx, rt, v, out))
 }
 
+// lookingAlarms also looks the keys of timers up.
+type lookingAlarms struct {
+	*alarms
+	look func(flow.Runtime, flow.Keyed) error
+}
+
+func (f *lookingAlarms) OnMessage(ctx context.Context, rt flow.Runtime, m flow.Message, out flow.OutputCollector) error {
+	return errors.Join(f.look(rt, m), f.alarms.OnMessage(ctx, rt, m, out))
+}
+
+func (f *lookingAlarms) OnTimer(ctx context.Context, rt flow.Runtime, t flow.Timer, out flow.OutputCollector) error {
+	return errors.Join(f.look(rt, t), f.alarms.OnTimer(ctx, rt, t, out))
+}
+
+func (f *lookingAlarms) OnVisit(ctx context.Context, rt flow.Runtime, v flow.Visit, out flow.OutputCollector) error {
+	return errors.Join(f.look(rt, v), f.alarms.OnVisit(ctx, rt, v, out))
+}
+
 // found collects answers of look-ups.
 type foundRows struct {
 	mu  sync.Mutex
@@ -106,6 +124,7 @@ func TestKeysAreLookedUpInTables(t *testing.T) {
 			table.put("0", 10, 0)
 			table.put("2", 30, 0)
 			r.run(s)
+			r.sink.written = slices.DeleteFunc(r.sink.written, func(m flow.Message) bool { return m.Payload.Uint64("pass") == firing })
 			r.check()
 		})
 		return &f, calls
@@ -132,28 +151,35 @@ func TestKeysAreLookedUpInTables(t *testing.T) {
 		}
 	})
 	t.Run("EXT-04 the streams that provide keys", func(t *testing.T) {
-		for _, c := range []struct {
-			join string
-			want string
-		}{
-			{"", want},
-			{"join_on = {key_provider_streams = [rows]}", "[Message 0=10 Message 2=30 Message absent]"},
-			{"join_on = {key_provider_streams = [sweep]}", "[Visit 0=10 Visit 2=30 Visit absent]"},
-		} {
-			f, _ := run(t, c.join, "", func(r *rig) {
-				take := r.function().(*lookingFunction).look
-				r.function = func() flow.Function {
-					return &lookingFunction{newCountFunction(r), func(rt flow.Runtime, of flow.Keyed) error {
-						_, message := of.(flow.Message)
-						if message && strings.Contains(c.join, "[sweep]") || !message && strings.Contains(c.join, "[rows]") {
-							return nil
-						}
-						return take(rt, of)
-					}}
+		for _, preload := range []string{"", "auto_preload = %false; "} {
+			for _, providers := range [][]string{nil, {"rows", "alarm"}, {"rows"}, {"alarm"}, {"sweep"}} {
+				join, want := preload, []string{}
+				if providers != nil {
+					join += "join_on = {key_provider_streams = [" + strings.Join(providers, "; ") + "]}"
 				}
-			})
-			if fmt.Sprint(f.sorted()) != c.want {
-				t.Errorf("%s: got %v", c.join, f.sorted())
+				provides := func(stream string) bool { return providers == nil || slices.Contains(providers, stream) }
+				for _, of := range [][2]string{{"Message", "rows"}, {"Timer", "alarm"}, {"Visit", "sweep"}} {
+					if provides(of[1]) {
+						want = append(want, of[0]+" 0=10", of[0]+" 2=30", of[0]+" absent")
+					}
+				}
+				f, _ := run(t, join, "", func(r *rig) {
+					take := r.function().(*lookingFunction).look
+					r.edit = func(edit func(string) string) func(string) string {
+						return func(text string) string { return timerRig(t, 0, 0, "").edit(edit(text)) }
+					}(r.edit)
+					r.function = func() flow.Function {
+						return &lookingAlarms{newAlarms(r), func(rt flow.Runtime, of flow.Keyed) error {
+							if !provides(streamOf(of)) {
+								return nil
+							}
+							return take(rt, of)
+						}}
+					}
+				})
+				if got := f.sorted(); !slices.Equal(got, want) {
+					t.Errorf("%s: got %v, want %v", join, got, want)
+				}
 			}
 		}
 	})

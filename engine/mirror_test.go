@@ -214,6 +214,46 @@ func TestNoBadTableDeletesAnything(t *testing.T) {
 	}
 }
 
+// TestAMirrorFollowsALink: the path is a link, which is set to another table each time.
+func TestAMirrorFollowsALink(t *testing.T) {
+	t.Run("JN-19 mirror follows its source", func(t *testing.T) {
+		many := map[string]int{}
+		for i := range 20 {
+			many[fmt.Sprintf("k%02d", i)] = i
+		}
+		versions := []map[string]int{many, {"a": 1, "b": 2, "c": 3}, {"b": 2, "c": 3, "d": 4}}
+		for _, format := range []string{".parquet", ".csv"} {
+			dir := t.TempDir()
+			for i, rows := range versions {
+				writeTable(t, filepath.Join(dir, fmt.Sprint(i)+format), rows)
+			}
+			synctest.Test(t, func(t *testing.T) {
+				link := filepath.Join(dir, "link"+format)
+				relink := func(i int) {
+					next := filepath.Join(dir, "next"+format)
+					if err := errors.Join(os.Symlink(fmt.Sprint(i)+format, next), os.Rename(next, link)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				relink(0)
+				m := startMirror(t, link, "")
+				<-time.After(time.Millisecond)
+				if _, err := m.SetDynamic(t.Context(), `computations.mirror.external_state_joiners."/source".parameters.max_shrink_ratio`, yson.Int64(1), 0); err != nil {
+					t.Fatal(err)
+				}
+				for i, rows := range versions {
+					relink(i)
+					m.pass()
+					if got := slices.Sorted(maps.Keys(m.states())); !slices.Equal(got, slices.Sorted(maps.Keys(rows))) {
+						t.Errorf("version %d: the mirror has %v", i, got)
+					}
+				}
+				m.stop()
+			})
+		}
+	})
+}
+
 // TestAMirrorThatBeginsMissesNoName: the first pass writes the states that the second
 // one finds (KV-2).
 func TestAMirrorThatBeginsMissesNoName(t *testing.T) {
