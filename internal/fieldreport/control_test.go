@@ -50,7 +50,7 @@ func TestR49ANewPeriodCountsAtOnce(t *testing.T) {
 			period  string
 			seconds int
 			want    float64
-		}{{"60s", 9, keys / 60}, {"2s", 1, keys / 2}, {"20s", 7, keys / 20}} {
+		}{{"60s", 9, keys / 60}, {"1s", 2, keys}, {"20s", 7, keys / 20}} {
 			before := w.progress()
 			w.tuned("period", `"`+c.period+`"`)
 			if after := w.progress(); after < before-0.01 {

@@ -1,6 +1,7 @@
 package fieldreport
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"sync/atomic"
@@ -17,10 +18,14 @@ func TestR59OneBadKeyStopsNoOther(t *testing.T) {
 	for name, fail := range map[string]func() error{
 		"an error": func() error { return errRefused },
 		"a panic":  func() error { panic("spilt milk") },
+		"a time-out": func() error {
+			take(300 * time.Millisecond)
+			return context.DeadlineExceeded
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			play(t, func(t *testing.T) {
-				const keys, bad = 4000, 42
+				const keys, bad = 10_000, 42
 				w := newWorld(t, setting{skips: true})
 				w.on = func(c *call) (err error) {
 					if c.visit == nil || c.key != bad {

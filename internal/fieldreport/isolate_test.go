@@ -139,7 +139,7 @@ func TestR09APassThatIsTooSlowIsSaidToBeAndStacksNothing(t *testing.T) {
 
 func TestR10BackPressureDoesNotHoldUpAPause(t *testing.T) {
 	play(t, func(t *testing.T) {
-		const keys = 20_000
+		const keys = 50_000
 		w := newWorld(t, setting{period: time.Second, dynamic: "max_rows_per_batch = 100; inbox_row_limit = 5000;"})
 		w.sink.wait = func(n int) { take(time.Duration(n) * time.Millisecond) }
 		w.on = func(c *call) error {

@@ -52,7 +52,7 @@ func TestR01OneBlockedPartitionStopsNoOther(t *testing.T) {
 }
 
 func TestR02VisitsKeepTheirShareUnderFullLoad(t *testing.T) {
-	const keys = 4000
+	const keys = 10_000
 	for name, load := range map[string]float64{"at capacity": 1, "beyond capacity": 1.2} {
 		t.Run(name, func(t *testing.T) {
 			play(t, func(t *testing.T) {
