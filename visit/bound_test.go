@@ -92,6 +92,21 @@ func TestNoKeyWaitsLongerThanTheBound(t *testing.T) {
 			t.Errorf("a key waited %s", f.most)
 		}
 	})
+	for _, buckets := range []int{1, 2, 5, 16, 64, 1000} {
+		for _, ticks := range []int{1, 5, 40} {
+			t.Run(fmt.Sprintf("KV-48 1.2 periods with %d buckets and %d ticks", buckets, ticks), func(t *testing.T) {
+				f := newFleet(period)
+				f.own([]Range{HashRange(0, 10_000)}, []Stored{{}}, buckets)
+				p := f.parts[0]
+				p.params.FillPeriod = period / time.Duration(ticks)
+				p.start()
+				f.play(t, 4*period)
+				if f.most > period*12/10 {
+					t.Errorf("a key waited %s", f.most)
+				}
+			})
+		}
+	}
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprintf("KV-48 2.5 periods across splits, merges and other bucket counts, seed %d", seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 0))

@@ -97,14 +97,23 @@ func (v *Visitor) offer(mono time.Duration) (offer, bool) {
 	if !ok {
 		return offer{}, false
 	}
-	units := v.pacer.grant(mono, piece.Span())
-	if units == 0 {
+	turn := v.turn(bucket)
+	granted := v.pacer.grant(mono, piece.Span(), turn)
+	if granted == 0 {
 		return offer{}, false
 	}
-	granted := units
-	units = max(min(units, v.even(bucket))>>v.fill.narrow, 1)
+	units := min(granted, v.even(bucket))
+	if turn > 0 {
+		units = min(units, turn)
+	}
+	units = max(units>>v.fill.narrow, 1)
 	slice := piece.prefix(v.widened(units))
 	return offer{bucket: bucket, slice: slice, units: units, again: slice == piece || units < granted}, true
+}
+
+// turn returns the units of a turn of the bucket, 0 for no turns.
+func (v *Visitor) turn(bucket int) uint64 {
+	return v.pacer.turn(v.cover.buckets[bucket].rng.Span())
 }
 
 // mostAhead is how much of itself a bucket may be ahead of another when its turn
@@ -204,8 +213,8 @@ func (v *Visitor) WakeAt(now Instant) (at time.Duration, ok bool) {
 	if !v.mayList() {
 		return 0, false
 	}
-	if _, piece, ok := v.nextPiece(now.Mono); ok {
-		return max(v.fill.nextAt, v.pacer.readyAt(piece.Span())), true
+	if bucket, piece, ok := v.nextPiece(now.Mono); ok {
+		return max(v.fill.nextAt, v.pacer.readyAt(piece.Span(), v.turn(bucket))), true
 	}
 	for _, s := range v.fill.stalls {
 		if s.idle(now.Mono) && (!ok || s.until < at) {

@@ -12,6 +12,8 @@ const (
 	longestMinimum  = time.Minute
 	// freezeSlack is added to every gap that is still taken for normal running.
 	freezeSlack = time.Second
+	// manyTurns is how many turns of a bucket make a turn small beside a pass.
+	manyTurns = 5
 )
 
 // pacer grants hash units at the base rate, span per period (KV-25).
@@ -25,6 +27,7 @@ type pacer struct {
 	span      uint64
 	period    time.Duration // in force (KV-34)
 	tick      time.Duration
+	buckets   uint64
 	unlimited bool
 
 	credit time.Duration // allowance at the time at
@@ -69,11 +72,11 @@ func (p *pacer) frozen(mono time.Duration) bool {
 }
 
 // allowance returns the credit at mono, which stops growing at the limit. A
-// process that was frozen is behind and starts with one minimum slice instead,
-// so that it owes a paced pass and not a burst.
+// process that was frozen is behind and starts with one turn instead, so that it
+// owes a paced pass and not a burst.
 func (p *pacer) allowance(mono time.Duration) time.Duration {
 	if p.frozen(mono) {
-		return p.minimum()
+		return p.step()
 	}
 	return min(p.credit+max(mono-p.at, 0), p.limit())
 }
@@ -110,22 +113,53 @@ func (p *pacer) retune(period, tick time.Duration, unlimited bool) {
 	p.credit = min(p.worth(units), p.limit())
 }
 
-// need returns the credit without which a pending range is not read.
-func (p *pacer) need(span uint64) time.Duration {
-	if p.unlimited {
+// turn returns the units that a bucket of this span reads when it is its turn, 0
+// for whatever is granted. Turns are the same parts of every pass in the same
+// order: where slices are what there is allowance for, a key is early in one pass
+// and late in the next, and waits for longer than it may (KV-48). A turn is worth a
+// tick, so that it is earned between two, or a bucket. Where a bucket has many turns
+// in a pass, a turn more or less matters little, and what is granted is read at
+// once, which leaves room for epochs.
+func (p *pacer) turn(span uint64) uint64 {
+	if p.unlimited || p.buckets <= 1 || span == 0 {
 		return 0
+	}
+	ticks := uint64(max(p.period/max(p.tick, p.minimum()), 1))
+	turns := (ticks + p.buckets - 1) / p.buckets
+	if turns >= manyTurns {
+		return 0
+	}
+	return (span-1)/turns + 1
+}
+
+// step is the worth of the longest turn, or of a minimum slice where there are
+// none.
+func (p *pacer) step() time.Duration {
+	if units := p.turn((p.span-1)/max(p.buckets, 1) + 1); units > 0 {
+		return min(max(p.worth(units), p.minimum()), p.limit())
+	}
+	return p.minimum()
+}
+
+// need returns the credit without which a pending range is not read.
+func (p *pacer) need(span, turn uint64) time.Duration {
+	switch {
+	case p.unlimited:
+		return 0
+	case turn > 0:
+		return min(p.worth(min(turn, span)), p.limit())
 	}
 	return min(p.minimum(), p.worth(span))
 }
 
 // grant returns how many units of a pending range may be read at mono, 0 for
 // none yet.
-func (p *pacer) grant(mono time.Duration, span uint64) uint64 {
+func (p *pacer) grant(mono time.Duration, span, turn uint64) uint64 {
 	if p.unlimited {
 		return span
 	}
 	credit := p.allowance(mono)
-	if credit < p.need(span) {
+	if credit < p.need(span, turn) {
 		return 0
 	}
 	return min(p.units(credit), span)
@@ -133,8 +167,8 @@ func (p *pacer) grant(mono time.Duration, span uint64) uint64 {
 
 // readyAt returns the time from which a range of this span is granted, 0 if it is
 // granted already.
-func (p *pacer) readyAt(span uint64) time.Duration {
-	missing := p.need(span) - p.credit
+func (p *pacer) readyAt(span, turn uint64) time.Duration {
+	missing := p.need(span, turn) - p.credit
 	if missing <= 0 {
 		return 0
 	}

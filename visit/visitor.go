@@ -50,7 +50,7 @@ func New(cfg Config, p Params, st Stored, now Instant) *Visitor {
 	v.buffer.buckets = make([]queue[*chunk], n)
 	v.restore(st, now)
 	v.sched.stopped = !p.Enabled
-	v.pacer.span = cfg.Range.Span()
+	v.pacer.span, v.pacer.buckets = cfg.Range.Span(), uint64(n)
 	v.pacer.period, v.pacer.tick, v.pacer.unlimited = v.pace()
 	v.limiter.retune(p.MaxVisitsPerSecond)
 	v.processed.start(now.Mono)

@@ -127,10 +127,10 @@ func TestR19ALimitIsOfTheWholeStream(t *testing.T) {
 func TestR21TheStatedBoundHoldsForEveryKeyUnderLoad(t *testing.T) {
 	play(t, func(t *testing.T) {
 		w := newWorld(t, setting{period: 5 * time.Second})
-		w.messageCost, w.visitCost = 40*time.Millisecond, 4*time.Millisecond
-		w.fill(0, 400, nil)
+		w.messageCost, w.visitCost = 40*time.Millisecond, 400*time.Microsecond
+		w.fill(0, 1000, nil)
 		w.start()
-		w.load(0.8*25*4, 400, w.periods(100))
+		w.load(0.8*25*4, 1000, w.periods(100))
 		w.pause()
 		l := w.rec.Committed()
 		w.check(flowtest.Gap(l, w.periods(1.2)), flowtest.Cover(l, w.periods(1.2)), flowtest.Once(l), flowtest.Fresh(l))
