@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -26,8 +27,12 @@ const StuckPipe = "github.com/Shopify/toxiproxy/v2/toxics.(*ToxicStub).Run"
 // NewProxy makes a network to a server of StartTCP. Close ends it.
 func NewProxy(s *Server) (*Proxy, error) {
 	api := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
-	p := toxiproxy.NewProxy(api, "postgres", "127.0.0.1:0", fmt.Sprintf("127.0.0.1:%d", s.port))
-	return &Proxy{s, p}, p.Start()
+	taken, err := takePort() // it is wanted again after Cut and Down
+	if err != nil {
+		return nil, err
+	}
+	p := toxiproxy.NewProxy(api, "postgres", taken.Addr().String(), fmt.Sprintf("127.0.0.1:%d", s.port))
+	return &Proxy{s, p}, errors.Join(taken.Close(), p.Start())
 }
 
 // URL is where a store of a schema lies behind the network.

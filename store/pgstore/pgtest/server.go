@@ -87,9 +87,9 @@ func start(parent string, flags []string, fill func(*Server) error) (*Server, er
 	return s, nil
 }
 
-// takePort takes a port that nobody has, until the server wants it; the name of the
+// takePort takes a port that nobody has, until a server wants it; the name of its
 // socket has it, too. It is none of those that systems give to whoever asks for any,
-// and to connections: the server has to get it back after it has ended.
+// and to connections: a server has to get it back after it has ended.
 func takePort() (l net.Listener, err error) {
 	for range 100 {
 		port := 12_000 + mathrand.IntN(20_000)
