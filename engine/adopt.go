@@ -78,7 +78,7 @@ func (p *Pipeline) compare(ctx context.Context, s store.Catalog) (stored, next *
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("read reports: %w", err)
 	}
-	if next, err = p.adopt(stored, len(parts) > 0, reports); err == nil {
+	if next, err = p.adopt(stored, len(parts) > 0, reports, anotherOf(s)); err == nil {
 		next.Runs = slices.DeleteFunc(next.Runs, func(r store.Run) bool { return finished(of(parts, r.Computation)) })
 	}
 	return stored, next, parts, err
@@ -101,17 +101,17 @@ func (p *Pipeline) wants(stored *store.Pipeline) error {
 // adopt decides what is to be stored of the pipeline, and which dynamic spec is
 // in force: the file's, unless it is the one that was loaded last and another
 // was set since.
-func (p *Pipeline) adopt(stored *store.Pipeline, data bool, reports []store.Report) (*store.Pipeline, error) {
+func (p *Pipeline) adopt(stored *store.Pipeline, data bool, reports []store.Report, another string) (*store.Pipeline, error) {
 	sp := p.opts.Spec
 	if stored == nil {
 		return &store.Pipeline{Name: sp.Name, Static: sp.StaticText, Dynamic: sp.DynamicText, Loaded: sp.DynamicText}, nil
 	}
 	if stored.Name != sp.Name {
-		return nil, fmt.Errorf("the store belongs to pipeline %s, not %s: choose another data folder with --data, or another store with --store", stored.Name, sp.Name)
+		return nil, fmt.Errorf("the store belongs to pipeline %s, not %s: choose another %s", stored.Name, sp.Name, another)
 	}
 	next := stored.Clone()
 	if stored.Static != sp.StaticText {
-		if err := p.checkStatic(stored, data, reports); err != nil {
+		if err := p.checkStatic(stored, data, reports, another); err != nil {
 			return nil, err
 		}
 		p.log.Info("the static spec has changed, the new one is in force", "pipeline", sp.Name)
@@ -130,6 +130,14 @@ func (p *Pipeline) adopt(stored *store.Pipeline, data bool, reports []store.Repo
 	return next, p.force(next)
 }
 
+// anotherOf is how a command chooses another store than this one.
+func anotherOf(s store.Catalog) string {
+	if _, shared := s.(store.Cluster); shared {
+		return "store with --store, such as one in another schema (rondo_schema=NAME in its URL)"
+	}
+	return "data folder with --data"
+}
+
 // force applies a stored dynamic spec that is not the file's.
 func (p *Pipeline) force(in *store.Pipeline) error {
 	if in.Dynamic == p.opts.Spec.DynamicText {
@@ -145,7 +153,7 @@ func (p *Pipeline) force(in *store.Pipeline) error {
 }
 
 // checkStatic refuses changes that the data would not survive.
-func (p *Pipeline) checkStatic(stored *store.Pipeline, data bool, reports []store.Report) error {
+func (p *Pipeline) checkStatic(stored *store.Pipeline, data bool, reports []store.Report, another string) error {
 	if !data {
 		return nil
 	}
@@ -158,7 +166,7 @@ func (p *Pipeline) checkStatic(stored *store.Pipeline, data bool, reports []stor
 	if len(problems) == 0 {
 		return nil
 	}
-	problems = append(problems, errors.New("the data of the pipeline was made with the former spec: undo these changes, or start with an empty data folder (--data)"))
+	problems = append(problems, fmt.Errorf("the data of the pipeline was made with the former spec: undo these changes, or start in another %s", another))
 	return errors.Join(problems...)
 }
 

@@ -39,7 +39,7 @@ func (at where) String() string {
 // another is how to choose another store.
 func (at where) another() string {
 	if at.url != "" {
-		return "another schema, with rondo_schema=NAME in the URL,"
+		return "another schema with --store, with rondo_schema=NAME in the URL"
 	}
 	return "another one with --data"
 }
@@ -155,6 +155,9 @@ func (f *placeFlags) wanted() (at where, pipeline string, err error) {
 	if f.File == nil && f.Data == "" && f.Store != "" {
 		return where{url: f.Store}, "", nil
 	}
+	if f.File == nil && f.Data == "" {
+		return where{}, "", &usageError{errors.New("which pipeline? Name its spec file, its data folder with --data, or the store of its workers with --store")}
+	}
 	return f.place()
 }
 
@@ -208,5 +211,8 @@ func (f *placeFlags) open(ctx context.Context, io *streams) (s storage, at where
 var errNoRun = errors.New("no pipeline has run")
 
 func noRun(at where) error {
+	if at.url != "" {
+		return fmt.Errorf("%w in %s: run or submit one, or choose %s", errNoRun, at, at.another())
+	}
 	return fmt.Errorf("%w in %s: run one, or name its folder with --data", errNoRun, at)
 }

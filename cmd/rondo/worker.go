@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/rondo-flow/rondo/cluster"
@@ -38,6 +39,9 @@ const leastLease = 100 * time.Millisecond
 func (c *workerCommand) Run(io *streams) (err error) {
 	if c.Lease < leastLease {
 		return &usageError{fmt.Errorf("--lease %s: it is %s at least", c.Lease, leastLease)}
+	}
+	if info, err := os.Stat(c.SpecDir); err != nil || !info.IsDir() {
+		return &usageError{fmt.Errorf("--spec-dir %s: there is no such folder on this machine", c.SpecDir)}
 	}
 	id := cluster.NewID()
 	log := slog.New(slog.NewTextHandler(io.err, nil)).With("worker", id)
