@@ -14,6 +14,39 @@ import (
 type StoredRow struct {
 	Key   string
 	Value []byte
+
+	at place
+}
+
+// ErrKeyTwice tells that two rows of a file have one key.
+var ErrKeyTwice = errors.New("keep one of the rows")
+
+// Twice is the error for a row whose key an earlier row has too, which Put was given
+// before. It reads the file once more, to find that.
+func (o ImportOptions) Twice(ctx context.Context, r StoredRow) error {
+	var first place
+	found := errors.New("found")
+	o.Progress, o.Put = nil, func(_ context.Context, rows []StoredRow) error {
+		for _, is := range rows {
+			if is.Key == r.Key {
+				first = is.at
+				return found
+			}
+		}
+		return nil
+	}
+	if _, err := Import(ctx, o); !errors.Is(err, found) {
+		return errors.Join(err, ErrKeyTwice) // the file has changed meanwhile
+	}
+	key, err := schema.DecodeKey(r.Key)
+	if err != nil {
+		return err
+	}
+	return keyTwice(r.at, key, first)
+}
+
+func keyTwice(at place, key schema.Row, first place) error {
+	return fmt.Errorf("%s: the key %v is also at %s: %w", at, key, first, ErrKeyTwice)
 }
 
 // ImportOptions say what is imported, and where it goes.
@@ -28,6 +61,9 @@ type ImportOptions struct {
 	// at most BatchBytes, or one row, and no key is among them twice.
 	Put        func(ctx context.Context, rows []StoredRow) error
 	BatchBytes int
+	// Unique makes a key that comes twice among rows that would be put at once an error.
+	// Else they are put one after the other, so that the later one stays.
+	Unique bool
 	// Progress, if given, is told after each Put how far the import is.
 	Progress func(SortProgress)
 }
@@ -46,15 +82,19 @@ func Import(ctx context.Context, o ImportOptions) (rows int64, err error) {
 	b := importBatch{o: &o, in: in}
 	for {
 		row, at, err := in.cursor.next(ctx)
-		if err == io.EOF {
-			return b.done, b.put(ctx)
-		}
-		if err == nil {
+		end := err == io.EOF
+		switch {
+		case end:
+			err = b.put(ctx)
+		case err == nil:
 			in.row++
 			err = b.add(ctx, row, at)
 		}
 		if err != nil {
-			return b.done, fmt.Errorf("%s: %w", o.In, err)
+			err = fmt.Errorf("%s: %w", o.In, err)
+		}
+		if end || err != nil {
+			return b.done, err
 		}
 	}
 }
@@ -79,11 +119,12 @@ func (b *importBatch) add(ctx context.Context, row schema.Row, at place) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", at, err)
 	}
-	if first, twice := b.places[key]; twice {
-		return fmt.Errorf("%s: the key %v is also at %s: keep one of the rows", at, out[:b.o.Table.Key().Len()], first)
+	first, twice := b.places[key]
+	if twice && b.o.Unique {
+		return keyTwice(at, out[:b.o.Table.Key().Len()], first)
 	}
 	size := len(key) + len(value) + rowOverhead
-	if b.bytes+size > b.o.BatchBytes {
+	if twice || b.bytes+size > b.o.BatchBytes {
 		if err := b.put(ctx); err != nil {
 			return err
 		}
@@ -92,7 +133,7 @@ func (b *importBatch) add(ctx context.Context, row schema.Row, at place) error {
 		b.places = map[string]place{}
 	}
 	b.places[key] = at
-	b.rows, b.bytes = append(b.rows, StoredRow{key, value}), b.bytes+size
+	b.rows, b.bytes = append(b.rows, StoredRow{key, value, at}), b.bytes+size
 	return nil
 }
 

@@ -3,6 +3,7 @@ package external
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -35,9 +36,10 @@ func fleet(t *testing.T) *schema.Table {
 
 // stored is a table in memory.
 type stored struct {
-	table *schema.Table
-	rows  map[string][]byte
-	puts  int
+	table  *schema.Table
+	rows   map[string][]byte
+	puts   int
+	unique bool
 }
 
 func (s *stored) put(_ context.Context, rows []StoredRow) error {
@@ -50,7 +52,41 @@ func (s *stored) put(_ context.Context, rows []StoredRow) error {
 
 func (s *stored) load(t *testing.T, path string, batch int) (int64, error) {
 	t.Helper()
-	return Import(t.Context(), ImportOptions{In: path, Table: s.table, Put: s.put, BatchBytes: batch})
+	o := ImportOptions{In: path, Table: s.table, BatchBytes: batch, Unique: s.unique}
+	o.Put = func(ctx context.Context, rows []StoredRow) error {
+		for _, r := range rows {
+			if s.unique && s.rows[r.Key] != nil {
+				return o.Twice(ctx, r)
+			}
+		}
+		return s.put(ctx, rows)
+	}
+	return Import(t.Context(), o)
+}
+
+// A key that comes twice is one thing wherever its rows are: the later one stays, or both
+// are told.
+func TestAKeyThatComesTwiceIsTheSameFarAndNear(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.csv")
+	if err := os.WriteFile(path, []byte("tail,seats\nN1,5\nN2,6\nN3,1\nN1,7\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, batch := range []int{1, 1 << 20} {
+		s := &stored{table: fleet(t), rows: map[string][]byte{}}
+		n, err := s.load(t, path, batch)
+		if err != nil || n != 4 || len(s.rows) != 3 {
+			t.Fatalf("batches of %d: %d rows, %v", batch, n, err)
+		}
+		for key, value := range s.rows {
+			if row, err := s.table.Decode(key, value); err != nil || row[1].AsString() == "N1" && row[2].AsInt64() != 7 {
+				t.Errorf("batches of %d: %v, %v", batch, row, err)
+			}
+		}
+		s = &stored{table: fleet(t), rows: map[string][]byte{}, unique: true}
+		if _, err = s.load(t, path, batch); !errors.Is(err, ErrKeyTwice) || !strings.Contains(err.Error(), `a.csv: row 4 (line 5): the key`) || !strings.Contains(err.Error(), `"N1"] is also at row 1 (line 2)`) {
+			t.Errorf("batches of %d: %v", batch, err)
+		}
+	}
 }
 
 // next gives the rows in order.
@@ -107,7 +143,6 @@ func TestRowsThatCannotBeImportedAreToldByTheirPlace(t *testing.T) {
 		{"a.csv", "tail,seats\nN1,5\nN2,many\n", "line 3"},
 		{"a.csv", "tail,seats\nN1,5\nN2,\n", "row 2 (line 3): column seats: null in a required column"},
 		{"a.csv", "tail,seat\nN1,5\n", "the table has no column seat: did you mean seats?"},
-		{"a.csv", "tail,seats\nN1,5\nN2,6\nN1,7\n", `"N1"] is also at row 1 (line 2)`},
 		{"a.csv", "hash,tail,seats\n7,N1,5\n", "column hash: it is 7u, and farm_hash(tail) gives"},
 		{"a.jsonl", `{"tail":"N1","seats":5,"wings":2}` + "\n", `the row has a column "wings", and the table does not`},
 		{"a.jsonl", `{"tail":"N1","seats":1.5}` + "\n", "seats"},

@@ -45,7 +45,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"figures": checkFigures, "exits": exits, "interrupt": interrupt, "hold": hold, "passby": passBy, "leave": leave, "edit": edit, "until": until,
-			"begin": begin, "end": end, "setstored": setStored, "isempty": isEmpty, "bytes": writeBytes, "postgres": postgres, "blackhole": blackHole, "audited": audited,
+			"begin": begin, "end": end, "setstored": setStored, "isempty": isEmpty, "bytes": writeBytes, "postgres": postgres, "blackhole": blackHole, "manyrows": manyRows, "audited": audited,
 		},
 	})
 }
@@ -172,6 +172,18 @@ func writeBytes(ts *testscript.TestScript, _ bool, args []string) {
 	text, err := strconv.Unquote(`"` + strings.ReplaceAll(args[1], `"`, `\"`) + `"`)
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
+}
+
+// manyRows FILE makes a CSV file of more rows than are written at once, the last of which
+// has the key of the first.
+func manyRows(ts *testscript.TestScript, _ bool, args []string) {
+	var b strings.Builder
+	b.WriteString("user,visits\n")
+	for i := range 30_000 {
+		fmt.Fprintf(&b, "user%d,%d\n", i+1, i)
+	}
+	b.WriteString("user1,7\n")
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(b.String()), 0o600))
 }
 
 // isEmpty DIR checks that a folder has nothing in it.

@@ -21,7 +21,7 @@ type tableImportCommand struct {
 func (tableImportCommand) Help() string {
 	return `The file's columns are found by their names, and all must be the table's. Rows are read and written a few at a time, so that a file may have any size.
 
-Without --replace, a row takes the place of the one with its key, and what is written stays if the command is stopped: run it again, and rows that are there already are written over by the same. Of a key that comes twice in the file the later row stays, unless both come so near to each other that they would be written at once: that is an error. With --replace, the table has either all its former rows or all those of the file.` + tableHelp + `
+Without --replace, a row takes the place of the one with its key, and what is written stays if the command is stopped: run it again, and rows that are there already are written over by the same. Of a key that comes twice in the file the later row stays. With --replace, that is an error, and the table has either all its former rows or all those of the file.` + tableHelp + `
 
 Examples:
   rondo table import pipeline.yson //home/accounts accounts.csv
@@ -69,10 +69,9 @@ func (c *tableImportCommand) load(ctx context.Context, io *streams, ts *openTabl
 		}
 	}
 	bar := newSortBar(io.err)
-	rows, err = external.Import(ctx, external.ImportOptions{
-		In: c.In[0], Table: t.form, BatchBytes: batchBytes, Progress: bar.show,
-		Put: func(ctx context.Context, rows []external.StoredRow) error { return c.put(ctx, t, id, rows) },
-	})
+	o := external.ImportOptions{In: c.In[0], Table: t.form, BatchBytes: batchBytes, Unique: c.Replace, Progress: bar.show}
+	o.Put = func(ctx context.Context, rows []external.StoredRow) error { return c.put(ctx, t, id, rows, o) }
+	rows, err = external.Import(ctx, o)
 	bar.close()
 	if !c.Replace {
 		return rows, err
@@ -108,14 +107,14 @@ func (ts *openTables) stage(ctx context.Context, t *table) (store.TableID, error
 	return ts.CreateTable(ctx, external.StagingName(t.Name), t.form.String())
 }
 
-func (c *tableImportCommand) put(ctx context.Context, t *table, id store.TableID, rows []external.StoredRow) error {
+func (c *tableImportCommand) put(ctx context.Context, t *table, id store.TableID, rows []external.StoredRow, o external.ImportOptions) error {
 	writes := make([]store.TableWrite, len(rows))
 	for i, r := range rows {
 		writes[i] = store.TableWrite{Table: id, Key: r.Key, Value: r.Value, Checked: c.Replace}
 	}
 	err := t.WriteRows(ctx, writes)
 	if c.Replace && err != nil && ctx.Err() == nil {
-		if twice := c.twice(ctx, t, id, rows); twice != nil {
+		if twice := c.twice(ctx, t, id, rows, o); twice != nil {
 			return twice
 		}
 	}
@@ -123,16 +122,14 @@ func (c *tableImportCommand) put(ctx context.Context, t *table, id store.TableID
 }
 
 // twice looks for a key that an earlier batch had too.
-func (c *tableImportCommand) twice(ctx context.Context, t *table, id store.TableID, rows []external.StoredRow) error {
+func (c *tableImportCommand) twice(ctx context.Context, t *table, id store.TableID, rows []external.StoredRow, o external.ImportOptions) error {
 	for _, r := range rows {
 		found, err := t.GetRows(ctx, id, []string{r.Key})
 		if err != nil {
 			return nil
 		}
 		if len(found[0]) > 0 {
-			first, err1 := t.object(r.Key, found[0])
-			second, err2 := t.object(r.Key, r.Value)
-			return errors.Join(err1, err2, fmt.Errorf("two rows have one key, keep one of them:\n  %s  %s", first, second))
+			return o.Twice(ctx, r)
 		}
 	}
 	return nil
