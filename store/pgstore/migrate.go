@@ -196,7 +196,7 @@ func MigrationValidate(ctx context.Context, url string, o Options) error {
 		var print string
 		err = m.conn.QueryRow(ctx, fingerprint, m.place.schema).Scan(&print)
 		if err == nil && print != made[len(made)-1].print {
-			err = fmt.Errorf("%w: the schema has been changed since %s: compare it with one that rondo migrate up makes in another schema", store.ErrCorrupt, made[len(made)-1].name)
+			err = fmt.Errorf("%w: the schema has been changed since %s: compare it with one that rondo migrate up makes in another schema; a table of yours that was made in it belongs elsewhere (ALTER TABLE … SET SCHEMA public)", store.ErrCorrupt, made[len(made)-1].name)
 		}
 		return err
 	})
