@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -246,5 +247,23 @@ func TestAChangedSpecIsNotTakenWhileItDrains(t *testing.T) {
 	}
 	if p, err := c.Store.Pipeline(t.Context()); err != nil || p.Target != store.ToRest {
 		t.Errorf("it is not stopped any more: %+v, %v", p, err)
+	}
+}
+
+// TestANewRoundHasDrainedNothing: what a former one did is not said of it, though its
+// jobs may not have begun.
+func TestANewRoundHasDrainedNothing(t *testing.T) {
+	e := &environment{member: &alone{}, log: slog.New(slog.DiscardHandler)}
+	e.orders.Store(&orders{target: store.ToDrain})
+	parts := []store.Partition{{ID: 1, State: store.Executing}}
+	e.post(parts, nil)
+	e.beginStint(parts)
+	e.board(1).setDrained(true)
+	if !e.standing().Drained {
+		t.Error("it has drained, and does not say so")
+	}
+	e.beginStint(parts)
+	if e.standing().Drained {
+		t.Error("it says that it has drained")
 	}
 }
