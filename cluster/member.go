@@ -115,11 +115,15 @@ func New(ctx context.Context, s Store, o Options) (*Member, error) {
 	m.info.Lease, m.before = o.Lease, before.Pipeline
 	for _, w := range before.Workers {
 		info, err := InfoOf(&w)
-		if err == nil && info.Lease != 0 && info.Lease != o.Lease && w.Unseen <= info.Lease {
-			return nil, fmt.Errorf("%w: that of worker %s on host %s is %s, that of this one is %s: give it the same (--lease), or end those first", ErrLease, w.ID, info.Host, info.Lease, o.Lease)
+		if err != nil || info.Lease == 0 {
+			info.Lease = o.Lease
 		}
-		if w.Build != Build && w.Unseen <= o.Lease {
+		switch {
+		case w.Unseen > info.Lease: // it is gone
+		case w.Build != Build:
 			return nil, fmt.Errorf("%w: worker %s is %q, this one is %q: stop those first, or start their version", ErrBuild, w.ID, w.Build, Build)
+		case info.Lease != o.Lease:
+			return nil, fmt.Errorf("%w: that of worker %s on host %s is %s, that of this one is %s: give it the same (--lease), or end those first", ErrLease, w.ID, info.Host, info.Lease, o.Lease)
 		}
 	}
 	return m, nil

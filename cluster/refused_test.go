@@ -96,7 +96,7 @@ func TestWhatDoesNotFitIsRefusedAndChangesNothing(t *testing.T) {
 		"a group that the spec does not have": {func() error { return r.ended(r.hire(&program{group: "gpu"})) },
 			`no computation of the pipeline has the worker_group "gpu", so this worker would get nothing: give --group one of none (leave --group out), fast`},
 		"a worker of another version": {func() error {
-			_, err := r.look.Beat(t.Context(), &store.Beat{Worker: store.Worker{ID: "old", Build: "rondo cluster 0"}})
+			_, err := r.look.Beat(t.Context(), &store.Beat{Worker: store.Worker{ID: "old", Build: "rondo cluster 0", Info: []byte(`{"lease":60000000000}`)}})
 			r.must(err)
 			defer func() { r.must(r.look.Leave(t.Context(), "old")) }()
 			err = r.ended(r.hire(p))
