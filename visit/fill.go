@@ -97,7 +97,7 @@ func (v *Visitor) offer(mono time.Duration) (offer, bool) {
 	if !ok {
 		return offer{}, false
 	}
-	turn := v.turn(bucket)
+	turn := v.turn(mono, bucket)
 	granted := v.pacer.grant(mono, piece.Span(), turn)
 	if granted == 0 {
 		return offer{}, false
@@ -112,8 +112,8 @@ func (v *Visitor) offer(mono time.Duration) (offer, bool) {
 }
 
 // turn returns the units of a turn of the bucket, 0 for no turns.
-func (v *Visitor) turn(bucket int) uint64 {
-	return v.pacer.turn(v.cover.buckets[bucket].rng.Span())
+func (v *Visitor) turn(mono time.Duration, bucket int) uint64 {
+	return v.pacer.turn(mono, v.cover.buckets[bucket].rng.Span())
 }
 
 // mostAhead is how much of itself a bucket may be ahead of another when its turn
@@ -214,7 +214,7 @@ func (v *Visitor) WakeAt(now Instant) (at time.Duration, ok bool) {
 		return 0, false
 	}
 	if bucket, piece, ok := v.nextPiece(now.Mono); ok {
-		return max(v.fill.nextAt, v.pacer.readyAt(piece.Span(), v.turn(bucket))), true
+		return max(v.fill.nextAt, v.pacer.readyAt(piece.Span(), v.turn(now.Mono, bucket))), true
 	}
 	for _, s := range v.fill.stalls {
 		if s.idle(now.Mono) && (!ok || s.until < at) {

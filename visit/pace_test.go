@@ -242,6 +242,42 @@ func TestRestartsMoreFrequentThanASlice(t *testing.T) {
 	}
 }
 
+// Where a bucket has few turns in a pass, no rest is long enough to earn one: a slice
+// is read after each, as where there are no turns.
+func TestRestsMoreFrequentThanATurn(t *testing.T) {
+	for name, rest := range map[string]func(r *rig){
+		"R24 restarts": func(r *rig) {
+			if at, ok := r.v.StoreBy(); ok && at <= r.now.Mono {
+				r.sync()
+			}
+			r.crash()
+		},
+		"a stream that is switched off and on": func(r *rig) {
+			for _, on := range []bool{false, true} {
+				r.params.Enabled = on
+				must(r.v.Reconfigure(r.now, r.params))
+			}
+		},
+		"a process that is frozen": func(r *rig) { r.now.Mono += 5 * time.Minute },
+	} {
+		for _, buckets := range []int{2, 8} {
+			t.Run(fmt.Sprintf("%s, %d buckets", name, buckets), func(t *testing.T) {
+				r := paced(uniform(10_000, 1_000_000), 1_000_000, 100*time.Second)
+				r.cfg.Buckets, r.params.FillPeriod = buckets, 20*time.Second
+				r.start()
+				visits := 0
+				for range 100 {
+					r.play(6*time.Second, func(time.Duration, Visit) { visits++ })
+					rest(r)
+				}
+				if visits < 450 { // a thousandth of the keys is a slice
+					t.Errorf("%d visits of 10 000 keys after 100 rests", visits)
+				}
+			})
+		}
+	}
+}
+
 func TestVisitsPerSecond(t *testing.T) {
 	for _, rate := range []float64{0.5, 3, 200} {
 		t.Run(fmt.Sprintf("%g per second", rate), func(t *testing.T) {

@@ -33,6 +33,7 @@ type pacer struct {
 	credit time.Duration // allowance at the time at
 	at     time.Duration
 	used   bool // something was read since the last restart
+	behind bool // the pass lagged when it was resumed: no turns until the next one
 	epochs epochTimes
 }
 
@@ -72,27 +73,29 @@ func (p *pacer) frozen(mono time.Duration) bool {
 }
 
 // allowance returns the credit at mono, which stops growing at the limit. A
-// process that was frozen is behind and starts with one turn instead, so that it
-// owes a paced pass and not a burst.
+// process that was frozen is behind and starts with one minimum slice instead,
+// so that it owes a paced pass and not a burst.
 func (p *pacer) allowance(mono time.Duration) time.Duration {
 	if p.frozen(mono) {
-		return p.step()
+		return p.minimum()
 	}
 	return min(p.credit+max(mono-p.at, 0), p.limit())
 }
 
 // advance brings the credit to mono.
 func (p *pacer) advance(mono time.Duration) {
+	p.behind = p.behind || p.frozen(mono)
 	p.credit = p.allowance(mono)
 	p.at = max(p.at, mono)
 }
 
 // restart empties the allowance, but for one minimum slice if the pass lags by
-// more than that: restarts more frequent than minimum slices must not stop it.
+// more than that: restarts more frequent than minimum slices, or turns, must not
+// stop it.
 func (p *pacer) restart(mono, lag time.Duration) {
 	p.at, p.credit, p.used = mono, 0, false
 	if lag > p.minimum() {
-		p.credit = p.minimum()
+		p.credit, p.behind = p.minimum(), true
 	}
 }
 
@@ -120,8 +123,8 @@ func (p *pacer) retune(period, tick time.Duration, unlimited bool) {
 // tick, so that it is earned between two, or a bucket. Where a bucket has many turns
 // in a pass, a turn more or less matters little, and what is granted is read at
 // once, which leaves room for epochs.
-func (p *pacer) turn(span uint64) uint64 {
-	if p.unlimited || p.buckets <= 1 || span == 0 {
+func (p *pacer) turn(mono time.Duration, span uint64) uint64 {
+	if p.unlimited || p.behind || p.frozen(mono) || p.buckets <= 1 || span == 0 {
 		return 0
 	}
 	ticks := uint64(max(p.period/max(p.tick, p.minimum()), 1))
@@ -130,15 +133,6 @@ func (p *pacer) turn(span uint64) uint64 {
 		return 0
 	}
 	return (span-1)/turns + 1
-}
-
-// step is the worth of the longest turn, or of a minimum slice where there are
-// none.
-func (p *pacer) step() time.Duration {
-	if units := p.turn((p.span-1)/max(p.buckets, 1) + 1); units > 0 {
-		return min(max(p.worth(units), p.minimum()), p.limit())
-	}
-	return p.minimum()
 }
 
 // need returns the credit without which a pending range is not read.

@@ -140,6 +140,7 @@ func (v *Visitor) startPass(now Instant, previous int64) {
 	}
 	v.count(now)
 	v.cover.reset()
+	v.pacer.behind = false
 	v.fill.nextAt = now.Mono
 	v.changed(now)
 }
