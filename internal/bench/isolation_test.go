@@ -83,11 +83,8 @@ func BenchmarkIsolation(b *testing.B) {
 			for range 5 {
 				before := w.visits.Load()
 				off, on := w.pair(b, p)
-				switch n := w.visits.Load() - before; {
-				case n == 0:
-					b.Fatal("no visits in a pair")
-				case n < isolationKeys/20: // of 16 000 that are due while they are on
-					missed(b, "%d visits in a pair, at least %d", n, isolationKeys/20)
+				if n := w.visits.Load() - before; n < isolationKeys/20 {
+					b.Fatalf("%d visits in a pair", n)
 				}
 				offs, ons = append(offs, off.Seconds()*1e3), append(ons, on.Seconds()*1e3)
 				ratios = append(ratios, float64(on)/float64(off))
