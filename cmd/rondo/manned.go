@@ -62,19 +62,27 @@ var errUnmanned = errors.New("no worker runs the pipeline now: start one with ro
 // withWorkers does something with a pipeline that workers run; false if there are
 // none.
 func (f *placeFlags) withWorkers(ctx context.Context, do func(t *manned) error) (bool, error) {
+	t, closed, err := f.ofWorkers(ctx)
+	if t == nil {
+		return false, err
+	}
+	if len(t.view.Workers) == 0 {
+		return false, errors.Join(errUnmanned, closed())
+	}
+	return true, errors.Join(do(t), closed())
+}
+
+// ofWorkers finds the pipeline that the flags name if it is one of workers; nil if not.
+func (f *placeFlags) ofWorkers(ctx context.Context) (*manned, func() error, error) {
 	at, name, err := f.wanted()
 	if err != nil {
-		return false, err
+		return nil, nil, err
 	}
 	r, err := at.reachWorkers(ctx, name)
 	if r == nil {
-		return false, err
+		return nil, nil, err
 	}
-	t := r.subject.(*manned)
-	if len(t.view.Workers) == 0 {
-		return false, errors.Join(errUnmanned, r.close())
-	}
-	return true, errors.Join(do(t), r.close())
+	return r.subject.(*manned), r.close, nil
 }
 
 func newManned(ctx context.Context, s *pgstore.Store, at where, name string) (*manned, error) {

@@ -17,16 +17,11 @@ var errGaveUp = errors.New("nobody waits any more until the run ends; it was tol
 // retarget tells workers to pause, stop or go on, and waits until they do; false if
 // the pipeline is none of a cluster.
 func (f *placeFlags) retarget(ctx context.Context, io *streams, to store.Target) (done bool, err error) {
-	at, name, err := f.wanted()
-	if err != nil {
+	t, closed, err := f.ofWorkers(ctx)
+	if t == nil {
 		return false, err
 	}
-	r, err := at.reachWorkers(ctx, name)
-	if r == nil {
-		return false, err
-	}
-	defer func() { err = errors.Join(err, r.close()) }()
-	t := r.subject.(*manned)
+	defer func() { err = errors.Join(err, closed()) }()
 	if err := cluster.Retarget(ctx, t.shared, to); err != nil {
 		return true, err
 	}
