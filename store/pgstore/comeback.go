@@ -8,7 +8,6 @@ import (
 	"net"
 	"os"
 	"slices"
-	"strings"
 	"syscall"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -21,12 +20,13 @@ import (
 // user, a password or a database that is wrong stays so.
 func ComesBack(err error) bool {
 	var pg *pgconn.PgError
+	var no noEntry
 	var dns *net.DNSError
 	switch {
-	case !errors.Is(err, store.ErrUnavailable):
+	case !errors.Is(err, store.ErrUnavailable) || errors.As(err, &no):
 		return false
 	case errors.As(err, &pg):
-		return strings.HasPrefix(pg.Code, "08") || slices.Contains([]string{"57P01", "57P02", "57P03", "53300"}, pg.Code)
+		return true
 	case errors.As(err, &dns):
 		return dns.IsTemporary || dns.IsTimeout
 	}

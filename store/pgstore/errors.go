@@ -61,8 +61,9 @@ func classifyState(pg *pgconn.PgError) error {
 		return fmt.Errorf("%w: the schema is not as rondo migrate up left it: %w", store.ErrCorrupt, pg)
 	case "23505": // a row that is there already
 		return fmt.Errorf("the epoch writes a row that is there already: %w", pg)
+	case "42501": // no right to do this
+		return noEntry{class(store.ErrUnavailable)}
 	case "40001", "40P01", // serialization failure, deadlock: undone, and may be repeated
-		"42501",                   // no right to do this
 		"55P03", "57014", "25P03": // a lock, statement or transaction took too long
 		return class(store.ErrUnavailable)
 	}
@@ -72,13 +73,20 @@ func classifyState(pg *pgconn.PgError) error {
 			return class(store.ErrUnavailable) // it ends the session, such as one that finds no room for a file
 		}
 		return class(store.ErrCorrupt)
-	case "08", "28", "3D", "53", "57", "58": // connection, rights, no database, resources, operator, system
-		return class(store.ErrUnavailable)
-	case "25": // a read-only server, as one that follows another
+	case "28", "3D": // not let in, no such database
+		return noEntry{class(store.ErrUnavailable)}
+	case "08", "53", "57", "58", // connection, resources, operator, system
+		"25": // a read-only server, as one that follows another
 		return class(store.ErrUnavailable)
 	}
 	return fmt.Errorf("PostgreSQL refuses it: %w", pg)
 }
+
+// noEntry is an error of class unavailable that only somebody who gives rights, or
+// another URL, can end.
+type noEntry struct{ error }
+
+func (e noEntry) Unwrap() error { return e.error }
 
 // classifyChange is classify for a transaction that was on its way. Only an answer
 // that says that it was undone is believed: a connection that breaks, and a server

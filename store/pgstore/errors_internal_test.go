@@ -47,6 +47,20 @@ func TestSQLSTATEsHaveTheClassThatSaysWhatToDo(t *testing.T) {
 	}
 }
 
+// What a server says when nobody is let in stays so, whatever else keeps it from working
+// may be over soon; a wrong password is one of the former.
+func TestWhoIsNotLetInDoesNotComeBack(t *testing.T) {
+	for code, want := range map[string]bool{
+		"28P01": false, "3D000": false, "42501": false, "42P01": false, "XX001": false,
+		"57P03": true, "57P01": true, "53300": true, "08006": true, "25006": true,
+	} {
+		err := fmt.Errorf("open: %w", classify(&pgconn.PgError{Code: code, Severity: "FATAL", Message: "said"}))
+		if ComesBack(err) != want {
+			t.Errorf("%v: comes back %t, want %t", err, !want, want)
+		}
+	}
+}
+
 // A server may speak any language: what it says of an error's gravity is translated,
 // and said once more as it is.
 func TestTheLanguageOfTheServerChangesNoClass(t *testing.T) {
